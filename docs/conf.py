@@ -1,0 +1,67 @@
+"""Sphinx settings of the site; sessions in noxfile.py build it with ``-n -W --keep-going``."""
+
+import sys
+from hashlib import sha256
+from importlib.metadata import version as installed
+from pathlib import Path
+from platform import python_version
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(Path(__file__).parent / "_extensions"))
+
+project = "Lookup ≡ Matmul"
+author = "the Lookup ≡ Matmul developers"
+copyright = f"2026, {author}"
+release = installed("lookup-matmul")
+extensions = [
+    "build_report",
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.napoleon",
+    "sphinx-mathjax-offline",  # serves MathJax from the site itself: no request leaves it
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinxcontrib.bibtex",
+]
+exclude_patterns = ["_extensions", "inventories"]
+
+# A page's output depends on more than its cells, which is all that the cache looks at:
+# so the cache's folder is named after everything else, and a change there starts an empty one.
+SOURCES = sorted((ROOT / "src").rglob("*.py")) + [ROOT / "constraints.txt"]
+FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
+nb_execution_cache_path = str(
+    ROOT / "build" / "executed" / sha256("\0".join(FACTS).encode()).hexdigest()[:16]
+)
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+nb_output_stderr = "warn"  # an unexpected warning in a cell stops the build
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+napoleon_google_docstring = False
+napoleon_preprocess_types = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+python_use_unqualified_type_names = True
+# torch defines its layers in private places and documents them under these names.
+autodoc_type_aliases = {f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")}
+# Plain-text inventories of the few foreign names used, so that a build needs no network.
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3/", "inventories/python.txt"),
+    "torch": ("https://docs.pytorch.org/docs/stable/", "inventories/torch.txt"),
+    "numpy": ("https://numpy.org/doc/stable/", "inventories/numpy.txt"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.txt"),
+}
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+html_copy_source = False

@@ -1,0 +1,79 @@
+"""Every task of the project, one session each: ``nox -l`` lists them, plain ``nox`` runs what CI runs."""
+
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"  # nox.project.dependency_groups, Session.install of several
+nox.options.sessions = ["lint", "docs", "tests"]
+nox.options.reuse_venv = "yes"  # torch is large: an environment is updated, not made anew
+
+ROOT = Path(__file__).parent
+PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+CONSTRAINTS = ROOT / "constraints.txt"
+SPHINX = ["sphinx-build", "-n", "-W", "--keep-going", "-d", "build/doctrees"]
+HTML = ["-b", "html", "docs", "build/html"]
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """Install the package for editing, with the pinned versions of the groups."""
+    needs = nox.project.dependency_groups(PYPROJECT, *groups)
+    session.install("-e", ".[figures]", *needs, "-c", str(CONSTRAINTS))
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the whole site into build/html; pages whose code did not change are not run again."""
+    install(session, "docs")
+    session.run(*SPHINX, *HTML, *session.posargs)
+
+
+@nox.session
+def live(session: nox.Session) -> None:
+    """Serve the site, rebuild it on every save and reload the browser."""
+    install(session, "docs", "live")
+    options = ["--watch", "src", "--open-browser", *session.posargs]
+    session.run("sphinx-autobuild", *SPHINX[1:], *options, *HTML)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the unit tests, the doctests and the checks on the built site."""
+    install(session, "docs", "test")
+    session.run(*SPHINX, "--quiet", *HTML)
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def doctest(session: nox.Session) -> None:
+    """Run the examples in the docstrings only, and count them."""
+    install(session, "test")
+    session.run("pytest", "tests/test_doctests.py", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check formatting, common mistakes, types and spelling; ``-- --fix`` mends what ruff can."""
+    install(session, "docs", "test", "lint")
+    fix = "--fix" in session.posargs
+    session.run("ruff", "format", *([] if fix else ["--diff"]))
+    session.run("ruff", "check", *session.posargs)
+    session.run("mypy")
+    session.run("codespell")
+
+
+@nox.session
+def linkcheck(session: nox.Session) -> None:
+    """Follow every external link of the site; needs a network, so CI leaves it out."""
+    install(session, "docs")
+    session.run(*SPHINX, "-b", "linkcheck", "docs", "build/linkcheck", *session.posargs)
+
+
+@nox.session
+def pins(session: nox.Session) -> None:
+    """Complete constraints.txt from pyproject.toml; ``-- --upgrade`` refreshes every version."""
+    session.install(*nox.project.dependency_groups(PYPROJECT, "pins"), "-c", str(CONSTRAINTS))
+    groups = [f"--group={name}" for name in PYPROJECT["dependency-groups"]]
+    resolve = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--all-extras", *groups]
+    plain = ["--no-header", "--no-annotate", "--python-version=3.11"]
+    session.run(*resolve, *plain, "-o", "constraints.txt", *session.posargs, silent=True)

@@ -1,0 +1,25 @@
+"""Embedding lookup and one-hot matrix product: the same computation, side by side.
+
+Everything here works on one weight of shape (vocabulary size, embedding dimension),
+the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
+:mod:`lookup_matmul.figures` draws both forms and needs Matplotlib, so it is imported by its own name.
+"""
+
+from lookup_matmul.checks import check_ids, check_inputs
+from lookup_matmul.equality import assert_bitwise_equal, assert_within
+from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
+from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
+
+__all__ = [
+    "assert_bitwise_equal",
+    "assert_within",
+    "check_ids",
+    "check_inputs",
+    "copy_weight",
+    "lookup",
+    "one_hot",
+    "one_hot_matmul",
+    "shares_storage",
+    "to_embedding",
+    "to_linear",
+]

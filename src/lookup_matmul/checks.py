@@ -1,0 +1,142 @@
+"""What counts as bad input, decided once for every form and every device."""
+
+import torch
+
+ID_DTYPES = (torch.int32, torch.int64)
+
+
+def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
+    """Raise unless every id names a row of a table with ``vocab_size`` rows.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64.
+    vocab_size : int
+        Number of rows of the table.
+
+    Raises
+    ------
+    TypeError
+        If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
+    ValueError
+        If ``vocab_size`` is negative.
+    IndexError
+        If an id is negative or at least ``vocab_size``.
+
+    Notes
+    -----
+    The smallest and the largest id are read in one pass and brought to the CPU.
+    On an accelerator that waits for the work queued before it,
+    and under :func:`torch.compile` it breaks the graph.
+
+    Examples
+    --------
+    >>> check_ids(torch.tensor([[2, 3, 1]]), 4)
+    >>> check_ids(torch.tensor([[2, 4, 1]]), 4)
+    Traceback (most recent call last):
+    ...
+    IndexError: ids[0, 1] is 4, but a table of 4 rows takes 0 <= id <= 3; 1 of the 3 ids is outside. \
+Give the table more rows or correct the ids.
+    """
+    if not isinstance(ids, torch.Tensor):
+        raise TypeError(
+            f"ids is {_shown(ids)}, expected a torch.Tensor of int32 or int64; wrap it in torch.tensor(...)."
+        )
+    if ids.dtype not in ID_DTYPES:
+        raise TypeError(
+            f"ids has dtype {ids.dtype} (first value: {_first(ids)}), expected torch.int32 or torch.int64; "
+            "convert with ids.long() if the values are meant as row numbers."
+        )
+    if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
+        raise TypeError(
+            f"vocab_size is {_shown(vocab_size)}, expected an int. Take it from the tokenizer or the table, "
+            "not from the ids of one batch."
+        )
+    if vocab_size < 0:
+        raise ValueError(f"vocab_size is {vocab_size}, expected at least 0.")
+    if ids.numel() == 0:
+        return
+    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
+    if smallest < 0 or largest >= vocab_size:
+        raise IndexError(_outside(ids, vocab_size))
+
+
+def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
+    """Raise unless ``ids`` can be looked up in ``weight``.
+
+    Every form calls this before it computes anything, unless told ``check=False``.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), floating dtype.
+
+    Raises
+    ------
+    TypeError
+        If one of the two is no tensor or of a dtype that is not allowed.
+    ValueError
+        If ``weight`` is not two-dimensional or lies on another device than ``ids``.
+    IndexError
+        If an id is negative or not below the vocabulary size.
+
+    Examples
+    --------
+    >>> check_inputs(torch.tensor([2, 3, 1]), torch.zeros(4, 5))
+    >>> check_inputs(torch.tensor([2, -1]), torch.zeros(4, 5))
+    Traceback (most recent call last):
+    ...
+    IndexError: ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. \
+A negative id does not count from the end: mask it or map it to a row first.
+    """
+    if not isinstance(weight, torch.Tensor):
+        hint = (
+            "pass its .weight"
+            if isinstance(weight, torch.nn.Module)
+            else "wrap it in torch.tensor(...)"
+        )
+        raise TypeError(f"weight is {_shown(weight)}, expected a torch.Tensor; {hint}.")
+    if not weight.is_floating_point():
+        raise TypeError(
+            f"weight has dtype {weight.dtype}, expected a floating dtype; convert with weight.float()."
+        )
+    if weight.dim() != 2:
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)}, expected two dimensions "
+            "(vocabulary size, embedding dimension); reshape it."
+        )
+    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
+        raise ValueError(
+            f"ids is on {ids.device} and weight on {weight.device}, expected one device; "
+            "move one of them with .to(...)."
+        )
+    check_ids(ids, weight.shape[0])
+
+
+def _outside(ids: torch.Tensor, vocab_size: int) -> str:
+    outside = (ids < 0) | (ids >= vocab_size)
+    count = int(outside.sum())
+    position = [int(i) for i in outside.nonzero()[0]]
+    value = int(ids[tuple(position)])
+    where = f"ids{position}" if position else "ids"
+    allowed = f"0 <= id <= {vocab_size - 1}" if vocab_size else "no id at all"
+    remedy = (
+        "A negative id does not count from the end: mask it or map it to a row first."
+        if value < 0
+        else "Give the table more rows or correct the ids."
+    )
+    return (
+        f"{where} is {value}, but a table of {vocab_size} rows takes {allowed}; "
+        f"{count} of the {ids.numel()} ids {'is' if count == 1 else 'are'} outside. {remedy}"
+    )
+
+
+def _first(tensor: torch.Tensor) -> object:
+    return tensor.flatten()[0].item() if tensor.numel() else "none, it is empty"
+
+
+def _shown(value: object) -> str:
+    return f"{value!r:.60} of type {type(value).__name__}"

@@ -1,0 +1,138 @@
+"""Assertions that name the class of equality they check, and say where and by how much it fails."""
+
+import torch
+
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    """Raise unless two tensors hold the same bits in the same shape, dtype and device.
+
+    This sees what :func:`torch.equal` does not: ``-0.0`` differs from ``+0.0``,
+    and a NaN equals a NaN with the same bits in the same place.
+
+    Parameters
+    ----------
+    actual, expected : torch.Tensor
+        Dense and real (or bool), any shape.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a dense real tensor.
+    AssertionError
+        If shape, dtype, device or any bit differs.
+        The message counts the differing elements, shows the first and the largest difference.
+
+    Examples
+    --------
+    >>> nan = float("nan")
+    >>> assert_bitwise_equal(torch.tensor([1.0, nan]), torch.tensor([1.0, nan]))
+    >>> assert_bitwise_equal(torch.tensor([1.0, -0.0]), torch.tensor([1.0, 0.0]))
+    Traceback (most recent call last):
+    ...
+    AssertionError: not bitwise equal: 1 of 2 elements differ. First at [1]: -0.0, expected 0.0. \
+Largest difference: 0.0 at [1].
+    """
+    __tracebackhide__ = True
+    _check_comparable(actual, expected)
+    if actual.dtype != expected.dtype:
+        raise AssertionError(f"not bitwise equal: dtype {actual.dtype}, expected {expected.dtype}.")
+    bits = _BITS[actual.element_size()]
+    differs = actual.detach().contiguous().view(bits) != expected.detach().contiguous().view(bits)
+    if differs.any():
+        raise AssertionError(f"not bitwise equal: {_where(differs, actual, expected)}")
+
+
+def assert_within(
+    actual: torch.Tensor,
+    expected: torch.Tensor,
+    bound: float | torch.Tensor,
+    *,
+    nan_positions: bool = False,
+    zero_signs: bool = False,
+) -> None:
+    """Raise unless every element differs from the expected one by at most ``bound``.
+
+    The difference is taken in float64, so the two dtypes may differ.
+    A bound of ``0.0`` asks for equal values.
+
+    Parameters
+    ----------
+    actual, expected : torch.Tensor
+        Dense and real, same shape and device.
+    bound : float or torch.Tensor
+        Largest absolute difference allowed, at least zero; a tensor must broadcast to the shape.
+    nan_positions : bool
+        ``True`` asks for NaN in exactly the same places; otherwise any NaN fails.
+    zero_signs : bool
+        ``True`` asks that zeros also agree in their sign.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not a dense real tensor.
+    ValueError
+        If the bound is negative or NaN.
+    AssertionError
+        If the shape or device differs, or an element is outside the bound.
+        The message counts them, shows the first and the largest difference.
+
+    Examples
+    --------
+    >>> assert_within(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25]), 0.25)
+    >>> assert_within(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25]), 0.125)
+    Traceback (most recent call last):
+    ...
+    AssertionError: not within 0.125: 1 of 2 elements differ. First at [1]: 2.0, expected 2.25. \
+Largest difference: 0.25 at [1].
+    """
+    __tracebackhide__ = True
+    _check_comparable(actual, expected)
+    limit = torch.as_tensor(bound, dtype=torch.float64, device=actual.device)
+    if not (limit >= 0).all():
+        raise ValueError(f"bound is {bound}, expected a number of at least 0.")
+    # A NaN compares as false, so it is never inside by accident.
+    inside = _difference(actual, expected) <= limit
+    if nan_positions:
+        inside |= actual.isnan() & expected.isnan()
+    if zero_signs:
+        zeros = (actual == 0) & (expected == 0)
+        inside &= ~zeros | (actual.signbit() == expected.signbit())
+    if not inside.all():
+        size = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
+        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}")
+
+
+def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
+    __tracebackhide__ = True
+    for name, tensor in (("actual", actual), ("expected", expected)):
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name} is a {type(tensor).__name__}, expected a torch.Tensor.")
+        if tensor.layout != torch.strided or tensor.is_complex():
+            raise TypeError(
+                f"{name} has layout {tensor.layout} and dtype {tensor.dtype}, expected a dense real tensor; "
+                "use .to_dense() or torch.view_as_real."
+            )
+    if actual.shape != expected.shape:
+        raise AssertionError(f"shape {tuple(actual.shape)}, expected {tuple(expected.shape)}.")
+    if actual.device != expected.device:
+        raise AssertionError(f"device {actual.device}, expected {expected.device}.")
+
+
+def _difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    left, right = actual.detach().double(), expected.detach().double()
+    # Equal infinities differ by nothing, though their difference is NaN.
+    return torch.where(left == right, 0.0, (left - right).abs())
+
+
+def _where(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
+    first = [int(i) for i in differs.nonzero()[0]]
+    difference = _difference(actual, expected).masked_fill(~differs, -1.0)
+    largest = [int(i) for i in torch.unravel_index(difference.argmax(), difference.shape)]
+    shown, wanted = (tensor[tuple(first)].item() for tensor in (actual, expected))
+    return (
+        f"{int(differs.sum())} of {differs.numel()} elements differ. "
+        f"First at {first}: {shown}, expected {wanted}. "
+        f"Largest difference: {float(difference.max()):.4g} at {largest}."
+    )

@@ -1,0 +1,262 @@
+"""Drawings of both forms, made from the tensors themselves: SVG for light and dark, with a text alternative."""
+
+import hashlib
+import io
+import re
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
+
+# Matplotlib draws with these; a page may replace each by its CSS property of the same name.
+COLOURS = {
+    "--figure-ink": "#1f2328",
+    "--figure-quiet": "#5b626b",
+    "--figure-line": "#8c959f",
+    "--figure-pick": "#ffe2b0",
+    "--figure-mark": "#9a3b00",
+}
+INK, QUIET, LINE, PICK, MARK = COLOURS.values()
+STYLE = {
+    "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font
+    "svg.hashsalt": "lookup-matmul",  # the same drawing gives the same file
+    "font.family": "sans-serif",
+    "font.size": 12,
+}
+LARGEST = 12
+CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished figure; notebooks show it as inline SVG.
+
+    Attributes
+    ----------
+    svg : str
+        One ``svg`` element, its colours CSS properties with a fallback.
+    alt : str
+        The same story in words; it is the SVG's label for screen readers.
+    """
+
+    svg: str
+    alt: str
+
+    def __repr__(self) -> str:
+        """Show the words where no picture can be shown."""
+        return self.alt
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+
+def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
+    """Draw the rows that ``ids`` pick from the table, and where each of them goes.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Shape (number of ids,), 1 to 12 of them; dtype int32 or int64.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), each 1 to 12.
+
+    Returns
+    -------
+    Drawing
+        The table above, the result below, an arrow for every id.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`lookup_matmul.check_inputs` says, and ``ValueError`` if there is too much to draw.
+
+    Examples
+    --------
+    >>> draw_lookup(torch.tensor([1]), torch.tensor([[0.5, 1.0], [1.5, -2.0]]))
+    A table with 2 rows of 2 numbers. Id 1 picks row 1: (1.5000, -2.0000). No arithmetic is done.
+    """
+    rows = lookup(ids, weight)
+    _check_size(ids, weight)
+    vocab_size, dim = weight.shape
+    picked = ids.tolist()
+    ax = _canvas(
+        LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + len(picked) + 3.1) * CELL_HEIGHT
+    )
+    _caption(ax, 0.5, f"weight: {vocab_size} rows × {dim} columns")
+    for k in range(vocab_size):
+        _row(ax, 1 + k, f"row {k}", weight[k], picked=k in picked)
+    below = vocab_size + 2.0
+    _caption(ax, below - 0.4, "output: one row for each id")
+    right = LABEL_WIDTH + dim * CELL_WIDTH
+    for i, k in enumerate(picked):
+        _row(ax, below + i, f"id {k}", rows[i], picked=True)
+        ends = [(right + 1, (1.5 + k) * CELL_HEIGHT), (right + 1, (below + i + 0.5) * CELL_HEIGHT)]
+        # The arrows nest instead of crossing on one line.
+        bend = f"arc3,rad=-{0.22 + 0.1 * i / len(picked):.2f}"
+        arrow = FancyArrowPatch(
+            *ends, arrowstyle="->", connectionstyle=bend, color=MARK, mutation_scale=11, lw=1.4
+        )
+        ax.add_patch(arrow)
+    story = " ".join(f"Id {k} picks row {k}: {_numbers(weight[k])}." for k in picked)
+    return _drawing(
+        ax, f"A table with {vocab_size} rows of {dim} numbers. {story} No arithmetic is done."
+    )
+
+
+def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
+    """Draw the one-hot row of one id times the table, term by term.
+
+    Parameters
+    ----------
+    token : int
+        The id, from 0 to the vocabulary size less one.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), each 1 to 12.
+
+    Returns
+    -------
+    Drawing
+        Each row of the table beside its factor, 0 or 1, and the sum below.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`lookup_matmul.check_inputs` says, and ``ValueError`` if there is too much to draw.
+
+    Examples
+    --------
+    >>> draw_one_hot_product(1, torch.tensor([[0.5, 1.0], [1.5, -2.0]]))
+    The one-hot row of id 1 is (0, 1). Row 0 of the table is multiplied by 0. \
+Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2.0000). \
+2 of 4 multiplications are by zero.
+    """
+    ids = torch.tensor([token])
+    product = one_hot_matmul(ids.to(weight.device), weight)[0]
+    _check_size(ids, weight)
+    vocab_size, dim = weight.shape
+    factors = one_hot(ids, vocab_size, dtype=torch.int64)[0].tolist()
+    ax = _canvas(LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + 3.4) * CELL_HEIGHT)
+    _caption(ax, 0.5, f"one-hot row of id {token}, upright, × weight")
+    for k, factor in enumerate(factors):
+        _row(ax, 1 + k, f"{factor}  ×", weight[k], picked=factor == 1)
+        note = "kept" if factor else "all 0"
+        _text(
+            ax,
+            LABEL_WIDTH + dim * CELL_WIDTH + 6,
+            1.5 + k,
+            note,
+            MARK if factor else QUIET,
+            ha="left",
+        )
+    line = (vocab_size + 1.2) * CELL_HEIGHT
+    ax.plot([4, LABEL_WIDTH + dim * CELL_WIDTH], [line, line], color=INK, lw=1.2)
+    _row(ax, vocab_size + 1.4, "sum", product, picked=True)
+    terms = [
+        f"Row {k} of the table is multiplied by {x}{': ' + _numbers(weight[k]) if x else ''}."
+        for k, x in enumerate(factors)
+    ]
+    return _drawing(
+        ax,
+        f"The one-hot row of id {token} is ({', '.join(map(str, factors))}). {' '.join(terms)} "
+        f"The sum is {_numbers(product)}. "
+        f"{(vocab_size - 1) * dim} of {vocab_size * dim} multiplications are by zero.",
+    )
+
+
+def _check_size(ids: torch.Tensor, weight: torch.Tensor) -> None:
+    sizes = {"ids": tuple(ids.shape), "weight": tuple(weight.shape)}
+    if ids.dim() != 1 or not all(1 <= n <= LARGEST for shape in sizes.values() for n in shape):
+        raise ValueError(
+            f"ids has shape {sizes['ids']} and weight {sizes['weight']}, expected (n,) and two sizes, "
+            f"each from 1 to {LARGEST}, to be readable; draw a slice."
+        )
+
+
+def _canvas(width: float, height: float) -> Axes:
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width / 72, height / 72))  # one unit is one point
+        ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    ax.axis("off")
+    return ax
+
+
+def _text(
+    ax: Axes,
+    x: float,
+    row: float,
+    text: str,
+    colour: str = INK,
+    ha: str = "center",
+    bold: bool = False,
+) -> None:
+    weight = "bold" if bold else "normal"
+    ax.text(
+        x, row * CELL_HEIGHT, text, color=colour, ha=ha, va="center_baseline", fontweight=weight
+    )
+
+
+def _caption(ax: Axes, row: float, text: str) -> None:
+    _text(ax, LABEL_WIDTH, row, text, QUIET, ha="left")
+
+
+def _row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool) -> None:
+    """Draw one row; a picked one differs by fill, thick outline and bold type, so not by colour alone."""
+    _text(ax, LABEL_WIDTH - 6, row + 0.5, label, MARK if picked else QUIET, ha="right", bold=picked)
+    top, width = row * CELL_HEIGHT, len(values) * CELL_WIDTH
+    for j, value in enumerate(values.tolist()):
+        corner = (LABEL_WIDTH + j * CELL_WIDTH, top)
+        fill = PICK if picked else "none"
+        ax.add_patch(
+            Rectangle(corner, CELL_WIDTH, CELL_HEIGHT, facecolor=fill, edgecolor=LINE, lw=0.8)
+        )
+        _text(
+            ax,
+            corner[0] + CELL_WIDTH / 2,
+            row + 0.5,
+            f"{value:.4f}",
+            INK if picked else QUIET,
+            bold=picked,
+        )
+    if picked:
+        ax.add_patch(
+            Rectangle((LABEL_WIDTH, top), width, CELL_HEIGHT, fill=False, edgecolor=MARK, lw=2)
+        )
+
+
+def _numbers(values: torch.Tensor) -> str:
+    return f"({', '.join(f'{value:.4f}' for value in values.tolist())})"
+
+
+def _drawing(ax: Axes, alt: str) -> Drawing:
+    """Turn the canvas into one SVG element that scales, follows the page's colours and can be read aloud."""
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        ax.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
+    root = ElementTree.fromstring(buffer.getvalue())
+    width = float(root.attrib.pop("width").removesuffix("pt"))
+    del root.attrib["height"]
+    root.attrib |= {
+        "role": "img",
+        "aria-label": alt,
+        "style": f"width: 100%; max-width: {width * 1.25:.0f}px",
+    }
+    for parent in list(root.iter()):
+        for child in list(parent):
+            # Metadata says nothing here, and a style element would reach the whole page.
+            if child.tag.endswith(("metadata", "}style")):
+                parent.remove(child)
+    svg = ElementTree.tostring(root, encoding="unicode")
+    # Several drawings share a page, so the ids inside each need a prefix of their own.
+    prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
+    svg = re.sub(r'\bid="|url\(#|href="#', lambda found: found.group() + prefix, svg)
+    for name, colour in COLOURS.items():
+        svg = svg.replace(colour, f"var({name}, {colour})")
+    return Drawing(svg, alt)

@@ -1,0 +1,134 @@
+"""One computation in its forms: a lookup, and a matrix product with the one-hot encoding."""
+
+import torch
+
+from lookup_matmul.checks import check_ids, check_inputs
+
+
+def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
+    """Copy the rows of ``weight`` that ``ids`` name, as :class:`torch.nn.Embedding` does.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), floating dtype.
+    check : bool
+        Whether to check the input first.
+        With ``False`` the caller vouches for it, and what a bad id does is up to torch:
+        an ``IndexError`` on a CPU, a device-side assertion on CUDA.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape ``ids.shape + (embedding dimension,)``, dtype and device of ``weight``.
+        Gradients flow to ``weight``.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_inputs` says.
+
+    Examples
+    --------
+    >>> weight = torch.arange(8.0).reshape(4, 2)
+    >>> lookup(torch.tensor([2, 3, 1]), weight)
+    tensor([[4., 5.],
+            [6., 7.],
+            [2., 3.]])
+    """
+    if check:
+        check_inputs(ids, weight)
+    return torch.nn.functional.embedding(ids, weight)
+
+
+def one_hot(
+    ids: torch.Tensor, vocab_size: int, *, dtype: torch.dtype | None = None, check: bool = True
+) -> torch.Tensor:
+    """Encode every id as a row of zeros with a single one.
+
+    The width is always given: read off a batch, it would change from batch to batch.
+    Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too and writes the wanted dtype
+    directly, without an int64 matrix eight times the size of a bool and twice that of a float32 one.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64.
+    vocab_size : int
+        Width of the encoding, the number of rows of the table that it will meet.
+    dtype : torch.dtype, optional
+        Dtype of the encoding; by default :func:`torch.get_default_dtype`.
+    check : bool
+        Whether to check the input first; ``False`` leaves bad ids to torch.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape ``ids.shape + (vocab_size,)``, on the device of ``ids``.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_ids` says.
+
+    Examples
+    --------
+    >>> one_hot(torch.tensor([2, 3, 1]), 4, dtype=torch.int64)
+    tensor([[0, 0, 1, 0],
+            [0, 0, 0, 1],
+            [0, 1, 0, 0]])
+    """
+    if check:
+        check_ids(ids, vocab_size)
+    encoding = torch.zeros(*ids.shape, vocab_size, dtype=dtype, device=ids.device)
+    # scatter_ takes its index as int64 only.
+    return encoding.scatter_(-1, ids.long().unsqueeze(-1), 1)
+
+
+def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
+    """Multiply the one-hot encoding of ``ids`` by ``weight``, as :class:`torch.nn.Linear` would.
+
+    Equal to :func:`lookup` bit for bit if all weights are finite and none is a negative zero,
+    as long as the product runs in the weight's own precision:
+    every term but one is a product with zero, and adding zeros rounds nothing.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), floating dtype.
+    check : bool
+        Whether to check the input first; ``False`` leaves bad ids to torch.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape ``ids.shape + (embedding dimension,)``, dtype and device of ``weight``.
+        Gradients flow to ``weight``.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_inputs` says.
+
+    Notes
+    -----
+    The encoding takes ``ids.numel() * vocabulary size`` elements of the weight's dtype.
+    The product obeys what the process has chosen for matrix products:
+    reduced float32 precision (:func:`torch.set_float32_matmul_precision`) rounds the table,
+    and inside :class:`torch.autocast` the result has autocast's dtype instead of the weight's.
+
+    Examples
+    --------
+    >>> weight = torch.arange(8.0).reshape(4, 2)
+    >>> one_hot_matmul(torch.tensor([2, 3, 1]), weight)
+    tensor([[4., 5.],
+            [6., 7.],
+            [2., 3.]])
+    """
+    if check:
+        check_inputs(ids, weight)
+    return one_hot(ids, weight.shape[0], dtype=weight.dtype, check=False) @ weight
