@@ -1,4 +1,4 @@
-"""Every task of the project, one session each: ``nox -l`` lists them, plain ``nox`` runs what CI runs."""
+"""Every task of the project: ``nox -l`` lists them, a plain ``nox`` runs what CI runs."""
 
 from pathlib import Path
 

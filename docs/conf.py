@@ -28,15 +28,17 @@ exclude_patterns = ["_extensions", "inventories"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-SOURCES = sorted((ROOT / "src").rglob("*.py")) + [ROOT / "constraints.txt"]
+SOURCES = [*sorted((ROOT / "src").rglob("*.py")), ROOT / "constraints.txt"]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
 nb_execution_cache_path = str(
     ROOT / "build" / "executed" / sha256("\0".join(FACTS).encode()).hexdigest()[:16]
 )
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
+nb_execution_show_tb = True  # or the build would stop without saying which claim is false
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
 nb_output_stderr = "warn"  # an unexpected warning in a cell stops the build
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -46,8 +48,11 @@ napoleon_preprocess_types = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
+maximum_signature_line_length = 60  # longer ones get a line for each parameter
 # torch defines its layers in private places and documents them under these names.
-autodoc_type_aliases = {f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")}
+autodoc_type_aliases = {
+    f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")
+}
 # Plain-text inventories of the few foreign names used, so that a build needs no network.
 intersphinx_mapping = {
     "python": ("https://docs.python.org/3/", "inventories/python.txt"),
@@ -63,5 +68,9 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+html_theme_options = {
+    "navbar_persistent": [],  # the sidebar has the search field already
+    "show_toc_level": 2,
+    "use_download_button": False,
+}
 html_copy_source = False

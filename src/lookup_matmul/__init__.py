@@ -2,7 +2,7 @@
 
 Everything here works on one weight of shape (vocabulary size, embedding dimension),
 the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
-:mod:`lookup_matmul.figures` draws both forms and needs Matplotlib, so it is imported by its own name.
+:mod:`lookup_matmul.figures` draws both forms; it needs Matplotlib and is imported by its own name.
 """
 
 from lookup_matmul.checks import check_ids, check_inputs

@@ -36,22 +36,24 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     >>> check_ids(torch.tensor([[2, 4, 1]]), 4)
     Traceback (most recent call last):
     ...
-    IndexError: ids[0, 1] is 4, but a table of 4 rows takes 0 <= id <= 3; 1 of the 3 ids is outside. \
-Give the table more rows or correct the ids.
+    IndexError: ids[0, 1] is 4, but a table of 4 rows takes 0 <= id <= 3; \
+1 of the 3 ids is outside. Give the table more rows or correct the ids.
     """
     if not isinstance(ids, torch.Tensor):
         raise TypeError(
-            f"ids is {_shown(ids)}, expected a torch.Tensor of int32 or int64; wrap it in torch.tensor(...)."
+            f"ids is {_shown(ids)}, expected a torch.Tensor of int32 or int64; "
+            "wrap it in torch.tensor(...)."
         )
     if ids.dtype not in ID_DTYPES:
         raise TypeError(
-            f"ids has dtype {ids.dtype} (first value: {_first(ids)}), expected torch.int32 or torch.int64; "
+            f"ids has dtype {ids.dtype} (first value: {_first(ids)}), "
+            "expected torch.int32 or torch.int64; "
             "convert with ids.long() if the values are meant as row numbers."
         )
     if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
         raise TypeError(
-            f"vocab_size is {_shown(vocab_size)}, expected an int. Take it from the tokenizer or the table, "
-            "not from the ids of one batch."
+            f"vocab_size is {_shown(vocab_size)}, expected an int. "
+            "Take it from the tokenizer or the table, not from the ids of one batch."
         )
     if vocab_size < 0:
         raise ValueError(f"vocab_size is {vocab_size}, expected at least 0.")
@@ -101,7 +103,8 @@ A negative id does not count from the end: mask it or map it to a row first.
         raise TypeError(f"weight is {_shown(weight)}, expected a torch.Tensor; {hint}.")
     if not weight.is_floating_point():
         raise TypeError(
-            f"weight has dtype {weight.dtype}, expected a floating dtype; convert with weight.float()."
+            f"weight has dtype {weight.dtype}, expected a floating dtype; "
+            "convert with weight.float()."
         )
     if weight.dim() != 2:
         raise ValueError(

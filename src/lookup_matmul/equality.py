@@ -32,7 +32,7 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     Traceback (most recent call last):
     ...
     AssertionError: not bitwise equal: 1 of 2 elements differ. First at [1]: -0.0, expected 0.0. \
-Largest difference: 0.0 at [1].
+Largest difference: 0 at [1].
     """
     __tracebackhide__ = True
     _check_comparable(actual, expected)
@@ -111,8 +111,8 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
             raise TypeError(f"{name} is a {type(tensor).__name__}, expected a torch.Tensor.")
         if tensor.layout != torch.strided or tensor.is_complex():
             raise TypeError(
-                f"{name} has layout {tensor.layout} and dtype {tensor.dtype}, expected a dense real tensor; "
-                "use .to_dense() or torch.view_as_real."
+                f"{name} has layout {tensor.layout} and dtype {tensor.dtype}, "
+                "expected a dense real tensor; use .to_dense() or torch.view_as_real."
             )
     if actual.shape != expected.shape:
         raise AssertionError(f"shape {tuple(actual.shape)}, expected {tuple(expected.shape)}.")

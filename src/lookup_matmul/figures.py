@@ -1,4 +1,4 @@
-"""Drawings of both forms, made from the tensors themselves: SVG for light and dark, with a text alternative."""
+"""Drawings of both forms, made from the tensors: SVG for light and dark, and the same in words."""
 
 import hashlib
 import io
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-import matplotlib as mpl
 import torch
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
@@ -173,13 +173,13 @@ def _check_size(ids: torch.Tensor, weight: torch.Tensor) -> None:
     sizes = {"ids": tuple(ids.shape), "weight": tuple(weight.shape)}
     if ids.dim() != 1 or not all(1 <= n <= LARGEST for shape in sizes.values() for n in shape):
         raise ValueError(
-            f"ids has shape {sizes['ids']} and weight {sizes['weight']}, expected (n,) and two sizes, "
-            f"each from 1 to {LARGEST}, to be readable; draw a slice."
+            f"ids has shape {sizes['ids']} and weight {sizes['weight']}, "
+            f"expected (n,) and two sizes, each from 1 to {LARGEST}, to be readable; draw a slice."
         )
 
 
 def _canvas(width: float, height: float) -> Axes:
-    with mpl.rc_context(STYLE):
+    with style.context(STYLE):
         figure = Figure(figsize=(width / 72, height / 72))  # one unit is one point
         ax = figure.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, width), ylim=(height, 0))
@@ -207,7 +207,7 @@ def _caption(ax: Axes, row: float, text: str) -> None:
 
 
 def _row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool) -> None:
-    """Draw one row; a picked one differs by fill, thick outline and bold type, so not by colour alone."""
+    """Draw one row; a picked one also differs by outline and bold type, not by colour alone."""
     _text(ax, LABEL_WIDTH - 6, row + 0.5, label, MARK if picked else QUIET, ha="right", bold=picked)
     top, width = row * CELL_HEIGHT, len(values) * CELL_WIDTH
     for j, value in enumerate(values.tolist()):
@@ -235,15 +235,17 @@ def _numbers(values: torch.Tensor) -> str:
 
 
 def _drawing(ax: Axes, alt: str) -> Drawing:
-    """Turn the canvas into one SVG element that scales, follows the page's colours and can be read aloud."""
-    buffer = io.StringIO()
-    with mpl.rc_context(STYLE):
-        ax.figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    """Turn the canvas into an SVG that scales, takes the page's colours and can be read aloud."""
+    figure, buffer = ax.get_figure(root=True), io.StringIO()
+    assert figure is not None
+    with style.context(STYLE):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
     root = ElementTree.fromstring(buffer.getvalue())
     width = float(root.attrib.pop("width").removesuffix("pt"))
     del root.attrib["height"]
     root.attrib |= {
+        "class": "drawing",
         "role": "img",
         "aria-label": alt,
         "style": f"width: 100%; max-width: {width * 1.25:.0f}px",

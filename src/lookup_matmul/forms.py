@@ -49,8 +49,8 @@ def one_hot(
     """Encode every id as a row of zeros with a single one.
 
     The width is always given: read off a batch, it would change from batch to batch.
-    Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too and writes the wanted dtype
-    directly, without an int64 matrix eight times the size of a bool and twice that of a float32 one.
+    Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too
+    and writes the wanted dtype directly instead of an int64 matrix to be converted.
 
     Parameters
     ----------

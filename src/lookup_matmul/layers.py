@@ -19,13 +19,15 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
         Its weight has shape (vocabulary size, embedding dimension).
     share : bool
         ``True`` makes the Linear's weight a transposed view of the embedding's storage:
-        no memory is allocated, and training either layer moves both, though each has its own ``.grad``.
+        no memory is allocated, and training either layer moves both,
+        though each has its own ``.grad``.
         ``False`` copies.
 
     Returns
     -------
     torch.nn.Linear
-        Weight of shape (embedding dimension, vocabulary size); dtype, device and ``requires_grad`` are kept.
+        Weight of shape (embedding dimension, vocabulary size),
+        with the dtype, device and ``requires_grad`` of the embedding's.
         No random numbers are drawn.
 
     Raises
@@ -50,8 +52,10 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
     if used:
         raise ValueError(
-            f"the Embedding uses {', '.join(used)}, which a Linear cannot do; expected a plain lookup. "
-            "Make one with nn.Embedding.from_pretrained(embedding.weight, freeze=False)."
+            f"the Embedding uses {', '.join(used)}, which a Linear cannot do; "
+            "expected a plain lookup. "
+            "Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
+            "freeze=False)."
         )
     rows, dim = embedding.weight.shape
     linear = nn.Linear(
@@ -75,7 +79,8 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     Returns
     -------
     torch.nn.Embedding
-        Weight of shape (vocabulary size, embedding dimension); dtype, device and ``requires_grad`` are kept.
+        Weight of shape (vocabulary size, embedding dimension),
+        with the dtype, device and ``requires_grad`` of the Linear's.
         No random numbers are drawn.
 
     Raises
@@ -97,7 +102,9 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     _expect("linear", linear, nn.Linear)
     _refuse_bias(linear)
     dim, rows = linear.weight.shape
-    return nn.Embedding(rows, dim, _weight=_transposed(linear.weight, share))
+    embedding = nn.Embedding(rows, dim, device="meta")
+    embedding.weight = _transposed(linear.weight, share)
+    return embedding
 
 
 def copy_weight(source: nn.Module, target: nn.Module) -> None:
@@ -138,7 +145,8 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
     origin, place = _weight(source), _weight(target)
     if origin.T.shape != place.shape:
         raise ValueError(
-            f"source.weight has shape {tuple(origin.shape)} and target.weight {tuple(place.shape)}, "
+            f"source.weight has shape {tuple(origin.shape)} "
+            f"and target.weight {tuple(place.shape)}, "
             "expected transposed shapes; make the target with to_linear or to_embedding."
         )
     if origin.dtype != place.dtype:
@@ -151,7 +159,7 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Tell whether two tensors are views of one storage, so that writing to one can change the other.
+    """Tell whether two tensors view one storage, so that writing to one can change the other.
 
     Parameters
     ----------
@@ -195,7 +203,7 @@ def _weight(layer: nn.Module) -> torch.Tensor:
 
 def _expect(name: str, value: object, kind: type) -> None:
     if not isinstance(value, kind):
-        raise TypeError(f"{name} is a {type(value).__name__}, expected a {kind.__name__}.")
+        raise TypeError(f"{name} has type {type(value).__name__}, expected {kind.__name__}.")
 
 
 def _refuse_bias(linear: nn.Linear) -> None:

@@ -1,0 +1,33 @@
+"""What several test files share: the devices at hand and the built site."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parent.parent
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    """Run the test on every device of this machine."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """Give the folder of the built site."""
+    html = ROOT / "build" / "html"
+    if not (html / "index.html").exists():
+        pytest.fail("build/html/index.html is missing: run `nox -s docs` first, or `nox -s tests`.")
+    return html
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> dict[str, BeautifulSoup]:
+    """Give every built page that has a source, parsed, by its name."""
+    sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    names = [path.with_suffix("").as_posix() for path in sources]
+    return {n: BeautifulSoup((site / f"{n}.html").read_text("utf-8"), "html.parser") for n in names}

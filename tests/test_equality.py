@@ -1,0 +1,131 @@
+"""The assertions pass where they should, and fail with the place and the size of the difference."""
+
+import re
+
+import pytest
+import torch
+
+from lookup_matmul import assert_bitwise_equal, assert_within
+
+NAN, INF = float("nan"), float("inf")
+
+
+def quiet_nans() -> tuple[torch.Tensor, torch.Tensor]:
+    """Give two NaNs with different bits."""
+    bits = torch.tensor([0x7FC00000, 0x7FC00001], dtype=torch.int32)
+    return bits[:1].view(torch.float32), bits[1:].view(torch.float32)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [torch.tensor([1.0, -0.0, NAN, INF]), torch.tensor([True]), torch.tensor(3), torch.empty(0, 2)],
+)
+def test_a_tensor_is_bitwise_equal_to_its_copy(values):
+    """Whatever it holds, at any strides."""
+    assert_bitwise_equal(values, values.clone())
+    assert_bitwise_equal(
+        values.T if values.dim() == 2 else values,
+        values.clone().mT if values.dim() == 2 else values,
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_one_bit_is_seen_in_every_dtype(dtype):
+    """The neighbouring float is not equal."""
+    one = torch.ones(3, dtype=dtype)
+    other = one.clone()
+    other[1] += torch.finfo(dtype).eps
+    with pytest.raises(
+        AssertionError, match=r"1 of 3 elements differ. First at \[1\]: 1.0, expected"
+    ):
+        assert_bitwise_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "message"),
+    [
+        (torch.tensor([0.0]), torch.tensor([-0.0]), "First at [0]: 0.0, expected -0.0"),
+        (*quiet_nans(), "First at [0]: nan, expected nan"),
+        (torch.tensor([NAN, 1.0]), torch.tensor([1.0, NAN]), "2 of 2 elements differ"),
+        (torch.zeros(2, 2), torch.tensor([[0.0, 1.0], [0.0, -3.0]]), "First at [0, 1]: 0.0, expected 1.0. Largest difference: 3 at [1, 1]"),
+        (torch.zeros(2), torch.zeros(2, dtype=torch.float64), "dtype torch.float32, expected torch.float64"),
+        (torch.zeros(2), torch.zeros(2, 1), "shape (2,), expected (2, 1)"),
+        (torch.zeros(2), torch.zeros(2, device="meta"), "device cpu, expected meta"),
+    ],
+)  # fmt: skip
+def test_bitwise_difference_is_described(actual, expected, message):
+    """The message says how many, where first, and where by how much at most."""
+    with pytest.raises(AssertionError, match=re.escape(message)):
+        assert_bitwise_equal(actual, expected)
+
+
+def test_within_takes_the_bound_itself_and_nothing_more():
+    """A difference equal to the bound passes, the next one fails."""
+    actual, expected = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25], dtype=torch.float64)
+    assert_within(actual, expected, 0.25)
+    with pytest.raises(AssertionError, match=r"not within 0.2499: 1 of 2 elements differ"):
+        assert_within(actual, expected, 0.2499)
+
+
+def test_within_takes_a_bound_for_each_element():
+    """A tensor of bounds is compared element by element."""
+    actual, expected = torch.tensor([1.0, 2.0]), torch.tensor([1.5, 2.5])
+    assert_within(actual, expected, torch.tensor([0.5, 0.5]))
+    with pytest.raises(
+        AssertionError, match=r"not within the bound of each element: 1 of 2 .* \[1\]"
+    ):
+        assert_within(actual, expected, torch.tensor([0.5, 0.25]))
+
+
+def test_within_zero_means_equal_values():
+    """Zeros of either sign and equal infinities are equal values."""
+    assert_within(torch.tensor([0.0, INF]), torch.tensor([-0.0, INF]), 0.0)
+    with pytest.raises(AssertionError, match="not within 0"):
+        assert_within(torch.tensor([INF]), torch.tensor([-INF]), 0.0)
+
+
+def test_signs_of_zeros_are_seen_when_asked():
+    """Only zeros: the sign of other numbers is part of their value."""
+    actual, expected = torch.tensor([0.0, 1.0]), torch.tensor([-0.0, 1.0])
+    with pytest.raises(AssertionError, match=r"First at \[0\]: 0.0, expected -0.0"):
+        assert_within(actual, expected, 1.0, zero_signs=True)
+    assert_within(actual, actual.clone(), 0.0, zero_signs=True)
+
+
+def test_nan_positions_are_seen_when_asked():
+    """Without asking every NaN fails; asked, those in the same place pass."""
+    holed = torch.tensor([NAN, 1.0])
+    with pytest.raises(AssertionError, match="nan"):
+        assert_within(holed, holed, 1e9)
+    assert_within(holed, holed.clone(), 0.0, nan_positions=True)
+    with pytest.raises(AssertionError, match="2 of 2"):
+        assert_within(holed, holed.flip(0), INF, nan_positions=True)
+
+
+@pytest.mark.parametrize("bound", [-1.0, NAN])
+def test_senseless_bounds_are_refused(bound):
+    """A bound is a number of at least zero."""
+    with pytest.raises(ValueError, match="expected a number of at least 0"):
+        assert_within(torch.zeros(1), torch.zeros(1), bound)
+
+
+@pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 1.0)])
+@pytest.mark.parametrize(
+    ("actual", "message"),
+    [
+        ([0.0], "actual is a list, expected a torch.Tensor"),
+        (torch.zeros(1, dtype=torch.complex64), "expected a dense real tensor"),
+        (torch.zeros(1).to_sparse(), "expected a dense real tensor; use .to_dense()"),
+    ],
+)
+def test_other_kinds_are_refused(check, actual, message):
+    """Neither lists nor sparse nor complex tensors are compared."""
+    with pytest.raises(TypeError, match=re.escape(message)):
+        check(actual, torch.zeros(1))
+
+
+def test_tensors_that_need_gradients_are_compared():
+    """A parameter can be checked without detaching it."""
+    weight = torch.nn.Parameter(torch.ones(2, 3))
+    assert_bitwise_equal(weight.T, torch.ones(3, 2))
+    assert_within(weight, torch.ones(2, 3), 0.0)

@@ -1,0 +1,129 @@
+"""Converting layers: same outputs, storage shared or not as asked, nothing lost in silence."""
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from lookup_matmul import (
+    assert_bitwise_equal,
+    copy_weight,
+    one_hot,
+    shares_storage,
+    to_embedding,
+    to_linear,
+)
+
+IDS = torch.tensor([2, 3, 1])
+
+
+@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+def test_converted_layers_agree(share, dtype, device):
+    """There and back, the outputs are bitwise equal, and the weight is kept."""
+    embedding = nn.Embedding(4, 5, dtype=dtype, device=device)
+    linear = to_linear(embedding, share=share)
+    back = to_embedding(linear, share=share)
+    ids = IDS.to(device)
+    assert_bitwise_equal(linear(one_hot(ids, 4, dtype=dtype)), embedding(ids))
+    assert_bitwise_equal(back(ids), embedding(ids))
+    assert (linear.in_features, linear.out_features, linear.bias) == (4, 5, None)
+    assert (back.num_embeddings, back.embedding_dim) == (4, 5)
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_storage_is_shared_as_asked(share):
+    """Writing to one layer moves the other if shared, and only then."""
+    embedding = nn.Embedding(4, 5)
+    linear = to_linear(embedding, share=share)
+    back = to_embedding(linear, share=share)
+    for first, second in ((embedding, linear), (linear, back)):
+        assert shares_storage(first.weight, second.weight) is share
+    before = embedding.weight.detach().clone()
+    with torch.no_grad():
+        linear.weight.add_(1.0)
+    assert torch.equal(embedding.weight, before + 1.0 if share else before)
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+@pytest.mark.parametrize("share", [True, False])
+def test_frozen_stays_frozen(share, requires_grad):
+    """``requires_grad`` travels with the weight, and so does the contiguous layout of a copy."""
+    embedding = nn.Embedding(4, 5).requires_grad_(requires_grad)
+    linear = to_linear(embedding, share=share)
+    assert linear.weight.requires_grad is requires_grad
+    assert to_embedding(linear, share=share).weight.requires_grad is requires_grad
+    assert linear.weight.is_contiguous() is not share
+    assert linear.weight.is_leaf
+
+
+def test_conversion_draws_no_random_numbers():
+    """A seeded program goes on as if no layer had been made."""
+    embedding = nn.Embedding(4, 5)
+    state = torch.get_rng_state()
+    to_embedding(to_linear(embedding, share=False), share=False)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_copy_weight_keeps_the_parameter_and_shares_nothing(swap):
+    """The target's parameter is the same object as before, so an optimiser still holds it."""
+    layers = nn.Embedding(4, 5), nn.Linear(4, 5, bias=False)
+    source, target = layers[::-1] if swap else layers
+    parameter = target.weight
+    copy_weight(source, target)
+    assert target.weight is parameter
+    assert_bitwise_equal(target.weight, source.weight.T)
+    assert not shares_storage(source.weight, target.weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"padding_idx": 0}, "padding_idx=0"),
+        ({"max_norm": 1.0}, "max_norm=1.0"),
+        ({"scale_grad_by_freq": True}, "scale_grad_by_freq=True"),
+        ({"sparse": True}, "sparse=True"),
+    ],
+)
+def test_what_a_linear_cannot_do_is_refused(options, named):
+    """Options of an Embedding are not dropped in silence."""
+    with pytest.raises(ValueError, match=f"the Embedding uses {named}, which a Linear cannot do"):
+        to_linear(nn.Embedding(4, 5, **options), share=False)
+
+
+def test_a_bias_is_refused():
+    """A lookup has nothing to add a bias with, in either direction."""
+    biased = nn.Linear(4, 5)
+    with pytest.raises(ValueError, match="has a bias, expected none"):
+        to_embedding(biased, share=False)
+    with pytest.raises(ValueError, match="has a bias, expected none"):
+        copy_weight(nn.Embedding(4, 5), biased)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: to_linear(torch.zeros(4, 5), share=True), TypeError, "embedding has type Tensor, expected Embedding"),
+        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type Embedding, expected Linear"),
+        (lambda: copy_weight(nn.Embedding(4, 5), nn.Embedding(4, 5)), TypeError, "expected one nn.Embedding and one nn.Linear"),
+        (lambda: copy_weight(nn.Embedding(4, 5), nn.ReLU()), TypeError, "target a ReLU"),
+        (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(5, 4, bias=False)), ValueError, "source.weight has shape (4, 5) and target.weight (4, 5), expected transposed shapes"),
+        (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(4, 5, bias=False).double()), TypeError, "dtype torch.float32 and target.weight torch.float64"),
+        (lambda: shares_storage(nn.Embedding(4, 5), torch.zeros(1)), TypeError, "first has type Embedding"),
+        (lambda: to_linear(nn.Embedding(4, 5)), TypeError, "share"),
+    ],
+)  # fmt: skip
+def test_misuse_is_named(call, error, message):
+    """The message says what arrived and what was expected; ``share`` has no default."""
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+def test_shares_storage_sees_views_and_ignores_empty_tensors():
+    """Any view counts, an empty tensor holds nothing."""
+    weight = torch.zeros(4, 5)
+    assert shares_storage(weight, weight[1:, ::2].T)
+    assert not shares_storage(weight, weight.clone())
+    assert not shares_storage(torch.empty(0), torch.empty(0))
