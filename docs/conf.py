@@ -45,10 +45,11 @@ myst_heading_anchors = 3
 
 napoleon_google_docstring = False
 napoleon_preprocess_types = True
+napoleon_use_rtype = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
-maximum_signature_line_length = 60  # longer ones get a line for each parameter
+maximum_signature_line_length = 80  # longer ones get a line for each parameter
 # torch defines its layers in private places and documents them under these names.
 autodoc_type_aliases = {
     f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")

@@ -73,8 +73,12 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_inputs` says, and ``ValueError`` if there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says.
+    IndexError
+        If an id is not in the table.
+    ValueError
+        As there, and if there is too much to draw.
 
     Examples
     --------
@@ -126,8 +130,12 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_inputs` says, and ``ValueError`` if there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says.
+    IndexError
+        If an id is not in the table.
+    ValueError
+        As there, and if there is too much to draw.
 
     Examples
     --------

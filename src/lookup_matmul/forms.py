@@ -27,8 +27,12 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`check_inputs` says.
+    TypeError
+        If an argument is no tensor or of a dtype that is not allowed.
+    ValueError
+        If ``weight`` is not two-dimensional or lies on another device than ``ids``.
+    IndexError
+        If an id is negative or not below the vocabulary size.
 
     Examples
     --------
@@ -70,8 +74,12 @@ def one_hot(
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`check_ids` says.
+    TypeError
+        If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
+    ValueError
+        If ``vocab_size`` is negative.
+    IndexError
+        If an id is negative or at least ``vocab_size``.
 
     Examples
     --------
@@ -111,8 +119,12 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`check_inputs` says.
+    TypeError
+        If an argument is no tensor or of a dtype that is not allowed.
+    ValueError
+        If ``weight`` is not two-dimensional or lies on another device than ``ids``.
+    IndexError
+        If an id is negative or not below the vocabulary size.
 
     Notes
     -----
