@@ -6,7 +6,13 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from lookup_matmul.figures import COLOURS, draw_lookup, draw_one_hot_product
+from lookup_matmul.figures import (
+    draw_curves,
+    draw_heat_map,
+    draw_lookup,
+    draw_one_hot_product,
+)
+from lookup_matmul.figures.svg import COLOURS
 
 torch.manual_seed(123)
 WEIGHT = torch.randn(4, 5)
@@ -14,6 +20,20 @@ DRAWINGS = {
     "one id": draw_lookup(torch.tensor([1]), WEIGHT),
     "batch": draw_lookup(torch.tensor([2, 3, 1]), WEIGHT),
     "product": draw_one_hot_product(2, WEIGHT),
+}
+PLOTS = {
+    "curves": draw_curves(
+        [1, 10, 100],
+        {"lookup": [1.0, 2.0, 4.0], "product": [3.0, 9.0, 27.0]},
+        x_label="rows",
+        y_label="time [s]",
+        alt="The product grows faster.",
+        log_x=True,
+        log_y=True,
+    ),
+    "heat map": draw_heat_map(
+        torch.eye(3), x_label="step", y_label="row", alt="Step k moves row k."
+    ),
 }
 
 
@@ -59,13 +79,50 @@ def test_words_tell_the_same_story():
         assert repr(drawing) == drawing.alt
 
 
-@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+@pytest.mark.parametrize("drawing", (DRAWINGS | PLOTS).values(), ids=DRAWINGS | PLOTS)
 def test_every_colour_can_be_replaced_by_the_page(drawing):
     """No colour is fixed: each is a property with a fallback."""
-    rest = re.sub(r"var\(--figure-\w+, #[0-9a-f]{6}\)|url\(#[\w-]+\)", "", drawing.svg)
+    rest = re.sub(
+        r"var\(--figure-\w+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"", "", drawing.svg
+    )
     assert rest != drawing.svg
     assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)
     assert all(name.startswith("--figure-") for name in COLOURS)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (12345.678, "1e+04"),
+        (-123.4567, "-123.5"),
+        (99.5, "99.5000"),
+        (float("nan"), "nan"),
+        (-0.0, "-0.0000"),
+    ],
+)
+def test_every_number_fits_its_cell(value, shown):
+    """Four decimals where there is room, fewer digits where there is not."""
+    assert shown in texts(draw_lookup(torch.tensor([0]), torch.tensor([[value]])).svg)
+
+
+def test_plots_name_their_axes_and_curves():
+    """Labels and legend are texts of the picture; each curve differs in its dash."""
+    drawn = texts(PLOTS["curves"].svg)
+    assert {"rows", "time [s]", "lookup", "product"} <= set(drawn)
+    assert "stroke-dasharray" in PLOTS["curves"].svg
+    assert {"step", "row"} <= set(texts(PLOTS["heat map"].svg))
+
+
+def test_heat_map_marks_the_cells_above_the_threshold():
+    """A dot for each, none for the others."""
+    grid = torch.tensor([[0.0, 1.0, 2.0]])
+    dots = [
+        draw_heat_map(grid, x_label="x", y_label="y", alt="a", threshold=threshold).svg.count(
+            "<use"
+        )
+        for threshold in (5.0, 1.0, 0.0)
+    ]
+    assert [count - dots[0] for count in dots] == [0, 1, 2]
 
 
 def test_several_drawings_fit_on_one_page():
@@ -88,6 +145,10 @@ def test_several_drawings_fit_on_one_page():
         (lambda: draw_one_hot_product(0, torch.zeros(13, 2)), ValueError, "draw a slice"),
         (lambda: draw_lookup(torch.tensor([4]), WEIGHT), IndexError, "ids[0] is 4"),
         (lambda: draw_one_hot_product(-1, WEIGHT), IndexError, "ids[0] is -1"),
+        (lambda: draw_curves([1], {}, x_label="", y_label="", alt=""), ValueError, "curves has 0 entries"),
+        (lambda: draw_curves([1], {"a": [1, 2]}, x_label="", y_label="", alt=""), ValueError, "curve 'a' has 2 values, expected 1"),
+        (lambda: draw_heat_map(torch.ones(25, 1), x_label="", y_label="", alt=""), ValueError, "values has shape (25, 1)"),
+        (lambda: draw_heat_map(-torch.ones(1, 1), x_label="", y_label="", alt=""), ValueError, "negative or non-finite"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw, error, message):

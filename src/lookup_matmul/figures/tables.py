@@ -1,10 +1,4 @@
-"""Drawings of both forms, made from the tensors: SVG for light and dark, and the same in words."""
-
-import hashlib
-import io
-import re
-from dataclasses import dataclass
-from xml.etree import ElementTree
+"""The two forms on a small table, each number in its cell."""
 
 import torch
 from matplotlib import style
@@ -12,48 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
+from lookup_matmul.figures.svg import INK, LINE, MARK, PICK, QUIET, STYLE, Drawing, finish
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 
-# Matplotlib draws with these; a page may replace each by its CSS property of the same name.
-COLOURS = {
-    "--figure-ink": "#1f2328",
-    "--figure-quiet": "#5b626b",
-    "--figure-line": "#8c959f",
-    "--figure-pick": "#ffe2b0",
-    "--figure-mark": "#9a3b00",
-}
-INK, QUIET, LINE, PICK, MARK = COLOURS.values()
-STYLE = {
-    "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font
-    "svg.hashsalt": "lookup-matmul",  # the same drawing gives the same file
-    "font.family": "sans-serif",
-    "font.size": 12,
-}
 LARGEST = 12
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A finished figure; notebooks show it as inline SVG.
-
-    Attributes
-    ----------
-    svg : str
-        One ``svg`` element, its colours CSS properties with a fallback.
-    alt : str
-        The same story in words; it is the SVG's label for screen readers.
-    """
-
-    svg: str
-    alt: str
-
-    def __repr__(self) -> str:
-        """Show the words where no picture can be shown."""
-        return self.alt
-
-    def _repr_html_(self) -> str:
-        return self.svg
 
 
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -108,7 +65,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
         )
         ax.add_patch(arrow)
     story = " ".join(f"Id {k} picks row {k}: {_numbers(weight[k])}." for k in picked)
-    return _drawing(
+    return finish(
         ax, f"A table with {vocab_size} rows of {dim} numbers. {story} No arithmetic is done."
     )
 
@@ -169,7 +126,7 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
         f"Row {k} of the table is multiplied by {x}{': ' + _numbers(weight[k]) if x else ''}."
         for k, x in enumerate(factors)
     ]
-    return _drawing(
+    return finish(
         ax,
         f"The one-hot row of id {token} is ({', '.join(map(str, factors))}). {' '.join(terms)} "
         f"The sum is {_numbers(product)}. "
@@ -228,7 +185,7 @@ def _row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool
             ax,
             corner[0] + CELL_WIDTH / 2,
             row + 0.5,
-            f"{value:.4f}",
+            _number(value),
             INK if picked else QUIET,
             bold=picked,
         )
@@ -238,35 +195,11 @@ def _row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool
         )
 
 
+def _number(value: float) -> str:
+    """Write four decimals, as torch prints them, and fewer digits where a cell has no room."""
+    fitting = (text for spec in (".4f", ".4g", ".3g") if len(text := f"{value:{spec}}") <= 7)
+    return next(fitting, f"{value:.0e}")
+
+
 def _numbers(values: torch.Tensor) -> str:
-    return f"({', '.join(f'{value:.4f}' for value in values.tolist())})"
-
-
-def _drawing(ax: Axes, alt: str) -> Drawing:
-    """Turn the canvas into an SVG that scales, takes the page's colours and can be read aloud."""
-    figure, buffer = ax.get_figure(root=True), io.StringIO()
-    assert figure is not None
-    with style.context(STYLE):
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
-    root = ElementTree.fromstring(buffer.getvalue())
-    width = float(root.attrib.pop("width").removesuffix("pt"))
-    del root.attrib["height"]
-    root.attrib |= {
-        "class": "drawing",
-        "role": "img",
-        "aria-label": alt,
-        "style": f"width: 100%; max-width: {width * 1.25:.0f}px",
-    }
-    for parent in list(root.iter()):
-        for child in list(parent):
-            # Metadata says nothing here, and a style element would reach the whole page.
-            if child.tag.endswith(("metadata", "}style")):
-                parent.remove(child)
-    svg = ElementTree.tostring(root, encoding="unicode")
-    # Several drawings share a page, so the ids inside each need a prefix of their own.
-    prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
-    svg = re.sub(r'\bid="|url\(#|href="#', lambda found: found.group() + prefix, svg)
-    for name, colour in COLOURS.items():
-        svg = svg.replace(colour, f"var({name}, {colour})")
-    return Drawing(svg, alt)
+    return f"({', '.join(map(_number, values.tolist()))})"

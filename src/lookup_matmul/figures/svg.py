@@ -1,0 +1,82 @@
+"""A finished figure as SVG: it scales, takes the page's colours and can be read aloud."""
+
+import hashlib
+import io
+import re
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from matplotlib import style
+from matplotlib.axes import Axes
+
+# Matplotlib draws with these; a page may replace each by its CSS property of the same name.
+COLOURS = {
+    "--figure-ink": "#1f2328",
+    "--figure-quiet": "#5b626b",
+    "--figure-line": "#8c959f",
+    "--figure-pick": "#ffe2b0",
+    "--figure-mark": "#9a3b00",
+    "--figure-other": "#0550ae",
+}
+INK, QUIET, LINE, PICK, MARK, OTHER = COLOURS.values()
+STYLE = {
+    "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font
+    "svg.hashsalt": "lookup-matmul",  # the same drawing gives the same file
+    "font.family": "sans-serif",
+    "font.size": 12,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished figure; notebooks show it as inline SVG.
+
+    Attributes
+    ----------
+    svg : str
+        One ``svg`` element, its colours CSS properties with a fallback.
+    alt : str
+        The same story in words; it is the SVG's label for screen readers.
+    """
+
+    svg: str
+    alt: str
+
+    def __repr__(self) -> str:
+        """Show the words where no picture can be shown."""
+        return self.alt
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+
+def finish(ax: Axes, alt: str) -> Drawing:
+    """Turn the figure that holds ``ax`` into a Drawing that tells the story ``alt``."""
+    figure, buffer = ax.get_figure(root=True), io.StringIO()
+    assert figure is not None
+    with style.context(STYLE):
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    # HTML knows the prefix xlink and no other.
+    ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
+    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    root = ElementTree.fromstring(buffer.getvalue())
+    width = float(root.attrib.pop("width").removesuffix("pt"))
+    del root.attrib["height"]
+    root.attrib |= {
+        "class": "drawing",
+        "role": "img",
+        "aria-label": alt,
+        "style": f"width: 100%; max-width: {width * 1.25:.0f}px",
+    }
+    for parent in list(root.iter()):
+        for child in list(parent):
+            # Metadata says nothing here, and a style element would reach the whole page.
+            if child.tag.endswith(("metadata", "}style")):
+                parent.remove(child)
+    svg = ElementTree.tostring(root, encoding="unicode")
+    # Several drawings share a page, so the ids inside each need a prefix of their own.
+    prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
+    svg = re.sub(r'\bid="|url\(#|href="#', lambda found: found.group() + prefix, svg)
+    for name, colour in COLOURS.items():
+        svg = svg.replace(colour, f"var({name}, {colour})")
+    return Drawing(svg, alt)
