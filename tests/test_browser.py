@@ -105,7 +105,7 @@ def test_page_fits_and_can_be_read(browser, address, width, name, theme):
     assert loaded
     assert all(url.startswith((address, "data:")) for url in loaded)
     for text in browser.execute_script(INSPECT_DRAWINGS):
-        assert text["size"] >= 10, text
+        assert text["size"] >= 10.5, text
         assert text["contrast"] >= 4.5, text
 
 

@@ -58,6 +58,8 @@ def test_lookup_draws_each_picked_row_twice():
     for row in range(4):
         assert drawn.count(f"{WEIGHT[row, 0]:.4f}") == (2 if row else 1)
     assert [text for text in drawn if text.startswith("id ")] == ["id 2", "id 3", "id 1"]
+    bold = re.findall(r"<text[^>]*font-weight: 700[^>]*>([^<]+)<", DRAWINGS["batch"].svg)
+    assert [text for text in bold if text.startswith("row")] == ["row 1", "row 2", "row 3"]
 
 
 def test_product_draws_the_factors_in_order():

@@ -141,13 +141,16 @@ def test_every_link_inside_the_site_leads_somewhere(pages, site):
     assert followed > 50
 
 
-def test_signatures_lead_to_the_documentation_of_torch(pages):
+def test_names_lead_to_the_documentation_of_their_libraries(pages):
     """Types in signatures and names in prose are links, though no network was used."""
     links = {link["href"] for link in pages["reference"].select("dt a[href]")}
     base = "https://docs.pytorch.org/docs/stable/"
     assert f"{base}tensors.html#torch.Tensor" in links
     assert f"{base}generated/torch.nn.Linear.html#torch.nn.Linear" in links
     assert "https://docs.python.org/3/library/functions.html#bool" in links
+    prose = {link["href"] for link in pages[TUTORIAL].select("a[href]")}
+    assert "https://numpy.org/doc/stable/reference/generated/numpy.take.html#numpy.take" in prose
+    assert any(url.endswith("scipy.sparse.csr_array.html#scipy.sparse.csr_array") for url in prose)
 
 
 def test_nothing_is_loaded_from_elsewhere(pages):

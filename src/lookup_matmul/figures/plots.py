@@ -43,9 +43,9 @@ def draw_curves(
 
     Parameters
     ----------
-    x : sequence of float
+    x : collections.abc.Sequence
         Common to all curves.
-    curves : mapping of str to sequence of float
+    curves : collections.abc.Mapping
         Name and y values of each curve, as many as ``x`` has.
     x_label, y_label : str
         What the axes show, with units.

@@ -19,11 +19,12 @@ COLOURS = {
     "--figure-other": "#0550ae",
 }
 INK, QUIET, LINE, PICK, MARK, OTHER = COLOURS.values()
+FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell, and a phone shows it legibly
 STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font
     "svg.hashsalt": "lookup-matmul",  # the same drawing gives the same file
     "font.family": "sans-serif",
-    "font.size": 12,
+    "font.size": FONT_SIZE,
 }
 
 
@@ -66,6 +67,7 @@ def finish(ax: Axes, alt: str) -> Drawing:
         "class": "drawing",
         "role": "img",
         "aria-label": alt,
+        "font-family": "var(--pst-font-family-base, sans-serif)",
         "style": f"width: 100%; max-width: {width * 1.25:.0f}px",
     }
     for parent in list(root.iter()):
@@ -74,6 +76,8 @@ def finish(ax: Axes, alt: str) -> Drawing:
             if child.tag.endswith(("metadata", "}style")):
                 parent.remove(child)
     svg = ElementTree.tostring(root, encoding="unicode")
+    # Matplotlib names a list of fonts on every text; the page has its own.
+    svg = re.sub(r" font-family: [^;]*;", "", svg)
     # Several drawings share a page, so the ids inside each need a prefix of their own.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
     svg = re.sub(r'\bid="|url\(#|href="#', lambda found: found.group() + prefix, svg)

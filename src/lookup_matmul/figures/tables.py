@@ -6,7 +6,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from lookup_matmul.figures.svg import INK, LINE, MARK, PICK, QUIET, STYLE, Drawing, finish
+from lookup_matmul.figures.svg import (
+    FONT_SIZE,
+    INK,
+    LINE,
+    MARK,
+    PICK,
+    QUIET,
+    STYLE,
+    Drawing,
+    finish,
+)
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 
 LARGEST = 12
@@ -161,10 +171,8 @@ def _text(
     ha: str = "center",
     bold: bool = False,
 ) -> None:
-    weight = "bold" if bold else "normal"
-    ax.text(
-        x, row * CELL_HEIGHT, text, color=colour, ha=ha, va="center_baseline", fontweight=weight
-    )
+    font = {"fontsize": FONT_SIZE, "fontweight": "bold" if bold else "normal"}
+    ax.text(x, row * CELL_HEIGHT, text, color=colour, ha=ha, va="center_baseline", fontdict=font)
 
 
 def _caption(ax: Axes, row: float, text: str) -> None:
