@@ -109,6 +109,25 @@ def test_senseless_bounds_are_refused(bound):
         assert_within(torch.zeros(1), torch.zeros(1), bound)
 
 
+def test_a_bound_larger_than_the_tensors_is_refused():
+    """It would compare elements that do not exist."""
+    with pytest.raises(
+        ValueError, match=r"bound has shape \(2, 3\), expected one that broadcasts to \(3,\)"
+    ):
+        assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2, 3))
+    with pytest.raises(ValueError, match=r"bound has shape \(2,\)"):
+        assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2))
+
+
+def test_integers_are_not_compared_through_float64():
+    """Float64 cannot tell large neighbours apart, so only the comparison of bits takes integers."""
+    large = torch.tensor([2**53])
+    with pytest.raises(TypeError, match="use assert_bitwise_equal for integers"):
+        assert_within(large, large + 1, 0.0)
+    with pytest.raises(AssertionError, match="1 of 1 elements differ"):
+        assert_bitwise_equal(large, large + 1)
+
+
 @pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 1.0)])
 @pytest.mark.parametrize(
     ("actual", "message"),

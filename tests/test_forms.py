@@ -138,6 +138,36 @@ def test_without_the_check_good_input_gives_the_same(form):
     assert_bitwise_equal(form(ids, weight, check=False), form(ids, weight))
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_compiled_as_one_graph_without_the_check(form):
+    """The check needs the values of the ids, which a graph does not have while it is traced."""
+    ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
+    whole = torch.compile(lambda i, w: form(i, w, check=False), backend="eager", fullgraph=True)
+    assert_bitwise_equal(whole(ids, weight), form(ids, weight))
+    checked = torch.compile(lambda i, w: form(i, w), backend="eager", fullgraph=True)
+    with pytest.raises(Exception, match="data-dependent"):
+        checked(ids, weight)
+
+
+def test_autocast_changes_the_dtype_of_the_product_only():
+    """As its documentation says, the product follows autocast, the lookup does not."""
+    ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert lookup(ids, weight).dtype == torch.float32
+        assert one_hot_matmul(ids, weight).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("size", [4, 300])
+def test_extreme_finite_weights_keep_their_bits(dtype, size):
+    """The largest and the smallest numbers pass through the product unchanged."""
+    info = torch.finfo(dtype)
+    weight = torch.tensor([info.max, info.min, info.tiny, info.smallest_normal / 4], dtype=dtype)
+    weight = weight.repeat(size, size)
+    ids = torch.arange(size)
+    assert_bitwise_equal(one_hot_matmul(ids, weight), lookup(ids, weight))
+
+
 def test_without_the_check_torch_decides():
     """On a CPU torch itself refuses an id that is outside, in its own words."""
     with pytest.raises(IndexError, match="index out of range in self"):

@@ -89,6 +89,7 @@ def test_expected_errors_are_shown_by_their_message_alone(pages):
     errors = "\n".join(outputs(pages[TUTORIAL]))
     for message in (
         "AssertionError: not bitwise equal: 1 of 2 elements differ. First at [0, 0]: 0.0, expected -0.0.",
+        "RuntimeError: expected m1 and m2 to have the same dtype",
         "IndexError: index out of range in self",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
         "IndexError: ids[1, 0] is 4, but a table of 4 rows takes 0 <= id <= 3;",

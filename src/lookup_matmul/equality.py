@@ -60,7 +60,8 @@ def assert_within(
     Parameters
     ----------
     actual, expected : torch.Tensor
-        Dense and real, same shape and device.
+        Dense, of floating dtypes, same shape and device.
+        Integers are equal or not: :func:`assert_bitwise_equal` compares them.
     bound : float or torch.Tensor
         Largest absolute difference allowed, at least zero; a tensor must broadcast to the shape.
     nan_positions : bool
@@ -71,9 +72,9 @@ def assert_within(
     Raises
     ------
     TypeError
-        If an argument is not a dense real tensor.
+        If an argument is not a dense tensor of a floating dtype.
     ValueError
-        If the bound is negative or NaN.
+        If the bound is negative or NaN, or does not broadcast to the shape.
     AssertionError
         If the shape or device differs, or an element is outside the bound.
         The message counts them, shows the first and the largest difference.
@@ -89,7 +90,19 @@ Largest difference: 0.25 at [1].
     """
     __tracebackhide__ = True
     _check_comparable(actual, expected)
+    if not (actual.is_floating_point() and expected.is_floating_point()):
+        raise TypeError(
+            f"actual has dtype {actual.dtype} and expected has {expected.dtype}, "
+            "expected floating dtypes; use assert_bitwise_equal for integers."
+        )
     limit = torch.as_tensor(bound, dtype=torch.float64, device=actual.device)
+    try:
+        limit = limit.expand(actual.shape)
+    except RuntimeError as error:
+        raise ValueError(
+            f"bound has shape {tuple(limit.shape)}, "
+            f"expected one that broadcasts to {tuple(actual.shape)}."
+        ) from error
     if not (limit >= 0).all():
         raise ValueError(f"bound is {bound}, expected a number of at least 0.")
     # A NaN compares as false, so it is never inside by accident.

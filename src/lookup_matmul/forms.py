@@ -98,9 +98,10 @@ def one_hot(
 def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Multiply the one-hot encoding of ``ids`` by ``weight``, as :class:`torch.nn.Linear` would.
 
-    Equal to :func:`lookup` bit for bit if all weights are finite and none is a negative zero,
-    as long as the product runs in the weight's own precision:
+    Equal to :func:`lookup` bit for bit if all weights are finite and none is a negative zero:
     every term but one is a product with zero, and adding zeros rounds nothing.
+    The product must run in the weight's own precision and keep subnormal numbers,
+    which instructions for bfloat16 may replace by zeros.
 
     Parameters
     ----------
