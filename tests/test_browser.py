@@ -15,7 +15,14 @@ from selenium.webdriver.chrome.service import Service
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 WIDTHS = {"phone": 390, "desktop": 1300}
-PAGES = ["index", "tutorials/lookup-is-matmul", "reference", "bibliography", "build"]
+PAGES = [
+    "index",
+    "tutorials/lookup-is-matmul",
+    "tutorials/where-equality-stops",
+    "reference",
+    "bibliography",
+    "build",
+]
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
