@@ -104,6 +104,10 @@ EXPECTED_ERRORS = {
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
         "TypeError: vocab_size is tensor(4) of type Tensor, expected an int.",
     ],
+    "tutorials/backward-is-scatter-add": [
+        "RuntimeError: Adam does not support sparse gradients, please consider SparseAdam instead",
+        "RuntimeError: SparseAdam does not support dense gradients, please consider Adam instead",
+    ],
 }
 
 

@@ -38,8 +38,7 @@ Largest difference: 0 at [1].
     _check_comparable(actual, expected)
     if actual.dtype != expected.dtype:
         raise AssertionError(f"not bitwise equal: dtype {actual.dtype}, expected {expected.dtype}.")
-    bits = _BITS[actual.element_size()]
-    differs = actual.detach().contiguous().view(bits) != expected.detach().contiguous().view(bits)
+    differs = bits_differ(actual, expected)
     if differs.any():
         raise AssertionError(f"not bitwise equal: {_where(differs, actual, expected)}")
 
@@ -115,6 +114,12 @@ Largest difference: 0.25 at [1].
     if not inside.all():
         size = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
         raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}")
+
+
+def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Tell for each element whether the bits differ; both tensors have one shape and dtype."""
+    bits = _BITS[first.element_size()]
+    return first.detach().contiguous().view(bits) != second.detach().contiguous().view(bits)
 
 
 def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:

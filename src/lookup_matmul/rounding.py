@@ -1,0 +1,48 @@
+"""How far the rounding of a sum can carry it from the exact value."""
+
+import torch
+
+
+def rounding_bound(terms: int, dtype: torch.dtype) -> float:
+    """Bound the error of a floating-point sum, relative to the sum of its absolute terms.
+
+    For ``n`` terms, added in any order, with unit roundoff ``u`` of the dtype,
+    ``|computed - exact| <= g * sum(|term|)`` with ``g = (n - 1) u / (1 - (n - 1) u)``,
+    as long as nothing overflows.
+    The theorem is in Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2.
+
+    Parameters
+    ----------
+    terms : int
+        Number of terms, at least one.
+    dtype : torch.dtype
+        Floating dtype in which the sum is accumulated and stored.
+
+    Returns
+    -------
+    float
+        The factor ``g``; zero for a single term, which is not rounded.
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not floating.
+    ValueError
+        If there is no term, or so many that the theorem says nothing.
+
+    Examples
+    --------
+    >>> rounding_bound(1, torch.float32)
+    0.0
+    >>> f"{rounding_bound(4096, torch.float32):.3g}"
+    '0.000244'
+    """
+    if not dtype.is_floating_point:
+        raise TypeError(f"dtype is {dtype}, expected a floating one; integers are not rounded.")
+    steps = (terms - 1) * torch.finfo(dtype).eps / 2
+    if not 0 <= steps < 1:
+        raise ValueError(
+            f"terms is {terms}, expected at least 1 and fewer than "
+            f"{int(2 / torch.finfo(dtype).eps) + 1} for {dtype}; sum in a wider dtype."
+        )
+    return steps / (1 - steps)

@@ -1,0 +1,52 @@
+"""Rows that moved are found by their bits, and a table is not compared with itself."""
+
+import pytest
+import torch
+
+from lookup_matmul import rows_moved
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_smallest_move_is_seen(dtype):
+    """One unit in the last place of one number, or the sign of a zero."""
+    before = torch.ones(4, 3, dtype=dtype)
+    before[3, 0] = 0.0
+    after = before.clone()
+    after[1, 2] += torch.finfo(dtype).eps
+    after[3, 0] = -0.0
+    assert rows_moved(before, after).tolist() == [False, True, False, True]
+
+
+def test_rows_of_an_sgd_step():
+    """Plain SGD moves the rows that the batch used, and no others."""
+    weight = torch.nn.Parameter(torch.randn(5, 2))
+    before = weight.detach().clone()
+    torch.nn.functional.embedding(torch.tensor([4, 1]), weight).sum().backward()
+    torch.optim.SGD([weight], lr=0.1).step()
+    assert rows_moved(before, weight).tolist() == [False, True, False, False, True]
+
+
+def test_a_nan_that_stays_has_not_moved():
+    """Equal bits are equal, whatever they mean."""
+    before = torch.tensor([[float("nan")], [1.0]])
+    assert not rows_moved(before, before.clone()).any()
+
+
+@pytest.mark.parametrize(
+    ("after", "message"),
+    [
+        (torch.zeros(3, 2), "expected the same table at two times"),
+        (torch.zeros(2, 3, dtype=torch.float64), "expected the same table at two times"),
+    ],
+)
+def test_other_tables_are_refused(after, message):
+    """Shape and dtype must agree."""
+    with pytest.raises(ValueError, match=message):
+        rows_moved(torch.zeros(2, 3), after)
+
+
+def test_a_table_is_not_compared_with_itself():
+    """A forgotten clone would hide every move."""
+    weight = torch.nn.Parameter(torch.zeros(2, 3))
+    with pytest.raises(ValueError, match=r"expected a copy; take before = weight.clone\(\)"):
+        rows_moved(weight.detach(), weight)
