@@ -19,6 +19,7 @@ PAGES = [
     "index",
     "tutorials/lookup-is-matmul",
     "tutorials/where-equality-stops",
+    "tutorials/two-layers-one-table",
     "tutorials/backward-is-scatter-add",
     "reference",
     "bibliography",
