@@ -50,3 +50,6 @@ def test_a_table_is_not_compared_with_itself():
     weight = torch.nn.Parameter(torch.zeros(2, 3))
     with pytest.raises(ValueError, match=r"expected a copy; take before = weight.clone\(\)"):
         rows_moved(weight.detach(), weight)
+    square = torch.zeros(2, 2)
+    with pytest.raises(ValueError, match="share storage"):
+        rows_moved(square.T, square)

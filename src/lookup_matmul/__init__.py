@@ -9,10 +9,12 @@ from lookup_matmul.checks import check_ids, check_inputs
 from lookup_matmul.equality import assert_bitwise_equal, assert_within
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
+from lookup_matmul.memory import allocated_bytes
 from lookup_matmul.movement import rows_moved
 from lookup_matmul.rounding import rounding_bound
 
 __all__ = [
+    "allocated_bytes",
     "assert_bitwise_equal",
     "assert_within",
     "check_ids",

@@ -3,6 +3,7 @@
 import torch
 
 from lookup_matmul.equality import bits_differ
+from lookup_matmul.layers import shares_storage
 
 
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
@@ -23,7 +24,7 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     ------
     ValueError
         If the shapes or dtypes differ, the tables are not two-dimensional,
-        or both are views of the same storage.
+        or both view one storage.
 
     Examples
     --------
@@ -38,8 +39,8 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
             f"before has shape {tuple(before.shape)} and dtype {before.dtype}, after has "
             f"{tuple(after.shape)} and {after.dtype}; expected the same table at two times."
         )
-    if before.numel() and before.data_ptr() == after.data_ptr():
+    if shares_storage(before, after):
         raise ValueError(
-            "before and after are the same storage, expected a copy; take before = weight.clone()."
+            "before and after share storage, expected a copy; take before = weight.clone()."
         )
     return bits_differ(before, after).any(dim=1)
