@@ -192,6 +192,26 @@ def test_a_product_off_by_a_thousandth_stops_the_build(page: str, tmp_path: Path
     assert f"{page}.md" in built.stderr
 
 
+@pytest.mark.parametrize(
+    "check", ["    if differs.any():", "    if not inside.all():"], ids=["bitwise", "within"]
+)
+def test_an_assertion_that_never_fails_stops_the_build(check: str, tmp_path: Path) -> None:
+    """The page's expected failures must fail, or the claims beside them would mean nothing."""
+    copy = Copy(tmp_path)
+    copy.edit("src/lookup_matmul/equality.py", check, "    if False:")
+    page = copy.root / "docs" / "tutorials" / "where-equality-stops.md"
+    for other in (copy.root / "docs").rglob("*.md"):
+        if other != page:
+            other.unlink()
+    text = page.read_text("utf-8")
+    page.write_text(re.sub(r"\[[^]]*\]\([\w./-]*\.md\)", "another page", text), "utf-8")
+    toctree = "# Index\n\n```{toctree}\ntutorials/where-equality-stops\n```\n"
+    (copy.root / "docs" / "index.md").write_text(toctree, "utf-8")
+    built = copy.build()
+    assert built.returncode != 0
+    assert "this cell was expected to raise and did not" in built.stderr
+
+
 def test_a_product_off_by_a_thousandth_fails_the_tests(tmp_path: Path) -> None:
     """The same tests pass on an unchanged copy."""
     copy = Copy(tmp_path)

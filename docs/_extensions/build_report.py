@@ -1,7 +1,8 @@
-"""Ends a build by saying what ran and where to look; drops the HTML of pages that are gone."""
+"""Checks that expected errors happened, reports what ran, and drops the HTML of deleted pages."""
 
 from pathlib import Path
 
+from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -19,6 +20,18 @@ def drop_removed(
     return []
 
 
+def expect_errors(_app: Sphinx, doctree: nodes.document) -> None:
+    """Warn about a cell that is tagged ``raises-exception`` and raised nothing.
+
+    Jupyter only allows such a cell to fail, so a claim that something fails would go unchecked.
+    """
+    for cell in doctree.findall(nodes.container):
+        if "tag_raises-exception" in cell["classes"]:
+            blocks = cell.findall(nodes.literal_block)
+            if not any("traceback" in block["classes"] for block in blocks):
+                LOG.warning("this cell was expected to raise and did not", location=cell)
+
+
 def report(app: Sphinx, exception: Exception | None) -> None:
     """Print the time that each page's code took, the total, and the address of the site."""
     if exception or app.builder.name != "html":
@@ -32,7 +45,8 @@ def report(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect both to the build."""
+    """Connect all three to the build."""
+    app.connect("doctree-read", expect_errors)
     app.connect("env-get-outdated", drop_removed)
     app.connect("build-finished", report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
