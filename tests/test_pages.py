@@ -101,6 +101,9 @@ EXPECTED_ERRORS = {
         "RuntimeError: only Tensors of floating point dtype can require gradients",
         "RuntimeError: Adam does not support sparse gradients, please consider SparseAdam instead",
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+        "RuntimeError: SparseAdam does not support dense gradients, please consider Adam instead",
+        "has been modified by an inplace operation",
+        "RuntimeError: Boolean value of Tensor with more than one value is ambiguous",
     ],
     "tutorials/gradient-of-the-choice": [
         "RuntimeError: only Tensors of floating point dtype can require gradients",
