@@ -50,9 +50,11 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 80  # longer ones get a line for each parameter
-# torch defines its layers in private places and documents them under these names.
+# torch and SciPy define these in private places and document them under other names.
 autodoc_type_aliases = {
-    f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")
+    **{f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")},
+    "sparse.csr_array": "scipy.sparse.csr_array",
+    "Rows": "Rows",  # by its name, not by all that it stands for
 }
 # Plain-text inventories of the few foreign names used, so that a build needs no network.
 intersphinx_mapping = {

@@ -11,6 +11,7 @@ from lookup_matmul.figures import (
     draw_heat_map,
     draw_lookup,
     draw_one_hot_product,
+    draw_sum_of_rows,
 )
 from lookup_matmul.figures.svg import COLOURS
 
@@ -20,6 +21,7 @@ DRAWINGS = {
     "one id": draw_lookup(torch.tensor([1]), WEIGHT),
     "batch": draw_lookup(torch.tensor([2, 3, 1]), WEIGHT),
     "product": draw_one_hot_product(2, WEIGHT),
+    "sum": draw_sum_of_rows(torch.tensor([3, 1, 3]), torch.tensor([1, 2, 3]), WEIGHT),
 }
 PLOTS = {
     "curves": draw_curves(
@@ -69,12 +71,37 @@ def test_product_draws_the_factors_in_order():
     assert drawn.count(f"{WEIGHT[2, 4]:.4f}") == 2
 
 
+def test_sum_draws_one_factor_for_each_picked_row():
+    """Entries of one column are added, rows without an entry have no factor."""
+    drawn = texts(DRAWINGS["sum"].svg)
+    assert [text for text in drawn if text.endswith("×")] == ["2  ×", "4  ×"]
+    for value in (2 * WEIGHT[1] + 4 * WEIGHT[3]).tolist():
+        assert f"{value:.4f}" in drawn
+    bold = re.findall(r"<text[^>]*font-weight: 700[^>]*>([^<]+)<", DRAWINGS["sum"].svg)
+    assert f"{WEIGHT[1, 0]:.4f}" in bold
+    assert f"{WEIGHT[0, 0]:.4f}" not in bold
+
+
+@pytest.mark.parametrize(
+    ("entries", "rows", "dim"), [(0, 4, 5), (13, 4, 5), (1, 13, 5), (1, 4, 13)]
+)
+def test_sum_refuses_what_nobody_could_read(entries, rows, dim):
+    """Also a row with nothing in it, which would show nothing."""
+    ids = torch.zeros(entries, dtype=torch.int64)
+    with pytest.raises(ValueError, match="expected each from 1 to 12"):
+        draw_sum_of_rows(ids, torch.ones(entries), torch.ones(rows, dim))
+
+
 def test_words_tell_the_same_story():
     """The label names the ids, their rows, the numbers and the count of zeros."""
     row = ", ".join(f"{value:.4f}" for value in WEIGHT[2].tolist())
     assert f"Id 2 picks row 2: ({row})" in DRAWINGS["batch"].alt
     assert "The one-hot row of id 2 is (0, 0, 1, 0)." in DRAWINGS["product"].alt
     assert f"The sum is ({row}). 15 of 20 multiplications are by zero." in DRAWINGS["product"].alt
+    assert (
+        f"Row 1 of the table is multiplied by 2: ({', '.join(f'{v:.4f}' for v in WEIGHT[1])})."
+        in (DRAWINGS["sum"].alt)
+    )
     for drawing in DRAWINGS.values():
         root = ElementTree.fromstring(drawing.svg)
         assert (root.get("role"), root.get("aria-label")) == ("img", drawing.alt)

@@ -1,9 +1,11 @@
 """The bytes counted are those that shapes and dtypes ask for."""
 
+import os
+
 import pytest
 import torch
 
-from lookup_matmul import allocated_bytes, lookup, one_hot, one_hot_matmul
+from lookup_matmul import allocated_bytes, lookup, one_hot, one_hot_matmul, peak_bytes
 
 IDS, WEIGHT = torch.randint(50, (64,)), torch.randn(50, 16)
 
@@ -44,3 +46,50 @@ def test_the_backward_pass_is_counted_too():
     both = allocated_bytes(lambda: lookup(IDS, weight, check=False).backward(torch.ones(64, 16)))
     ones = 64 * 16 * 4
     assert both - forward - ones >= weight.numel() * 4
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+def test_sparse_tensors_count_what_they_hold(layout):
+    """An encoding in a sparse layout is as large as its indices and values."""
+    dense = torch.eye(8)
+    sparse = getattr(dense, f"to_sparse_{layout}" if layout != "coo" else "to_sparse")()
+    held = {"coo": 2 * 8 * 8, "csr": 9 * 8 + 8 * 8, "csc": 9 * 8 + 8 * 8}[layout] + 8 * 4
+    assert allocated_bytes(lambda: sparse.clone()) == held
+
+
+def test_the_peak_is_what_lives_at_one_time():
+    """A hundred temporaries, one after the other, take the room of one."""
+
+    def temporaries():
+        for _ in range(100):
+            torch.empty(1_000, dtype=torch.uint8)
+
+    assert peak_bytes(temporaries) == 1_000
+    assert peak_bytes(lambda: [torch.empty(1_000, dtype=torch.uint8) for _ in range(7)]) == 7_000
+    assert peak_bytes(lambda: WEIGHT.T) == 0
+
+
+def test_the_peak_of_each_form():
+    """The product holds its encoding while the result is made; the lookup has no encoding."""
+    result, encoding = 64 * 16 * 4, 64 * 50 * 4
+    assert peak_bytes(lambda: lookup(IDS, WEIGHT, check=False)) == result
+    assert peak_bytes(lambda: one_hot_matmul(IDS, WEIGHT, check=False)) == encoding + result
+
+
+def test_the_peak_passes_warnings_on(capfd):
+    """Only the profiler's own lines are kept off standard error."""
+    assert peak_bytes(lambda: os.write(2, b"a line of the call\n")) == 0
+    assert capfd.readouterr().err == "a line of the call\n"
+
+
+def test_the_peak_passes_errors_on():
+    """An error inside the call arrives, and standard error works again afterwards."""
+    with pytest.raises(ZeroDivisionError):
+        peak_bytes(lambda: 1 / 0)
+    os.write(2, b"")
+
+
+def test_the_peak_needs_a_device_that_reports():
+    """No number is made up for a device that has none."""
+    with pytest.raises(ValueError, match="device is meta, expected cpu or cuda"):
+        peak_bytes(lambda: None, "meta")

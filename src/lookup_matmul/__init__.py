@@ -5,27 +5,40 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 :mod:`lookup_matmul.figures` draws both forms; it needs Matplotlib and is imported by its own name.
 """
 
+from lookup_matmul.bag_checks import check_bags
+from lookup_matmul.bags import Bags, Rows, to_bags, to_scipy_csr, to_torch_csr
 from lookup_matmul.checks import check_ids, check_inputs
 from lookup_matmul.equality import assert_bitwise_equal, assert_within
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
-from lookup_matmul.memory import allocated_bytes
+from lookup_matmul.memory import allocated_bytes, peak_bytes
 from lookup_matmul.movement import rows_moved
 from lookup_matmul.rounding import rounding_bound
+from lookup_matmul.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
+    "Bags",
+    "Rows",
     "allocated_bytes",
     "assert_bitwise_equal",
     "assert_within",
+    "check_bags",
     "check_ids",
     "check_inputs",
     "copy_weight",
+    "dense_matmul",
+    "dense_rows",
     "lookup",
     "one_hot",
     "one_hot_matmul",
+    "peak_bytes",
     "rounding_bound",
     "rows_moved",
     "shares_storage",
+    "sum_of_rows",
+    "to_bags",
     "to_embedding",
     "to_linear",
+    "to_scipy_csr",
+    "to_torch_csr",
 ]

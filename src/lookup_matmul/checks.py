@@ -94,6 +94,17 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     IndexError: ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. \
 A negative id does not count from the end: mask it or map it to a row first.
     """
+    check_weight(weight)
+    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
+        raise ValueError(
+            f"ids is on {ids.device} and weight on {weight.device}, expected one device; "
+            "move one of them with .to(...)."
+        )
+    check_ids(ids, weight.shape[0])
+
+
+def check_weight(weight: torch.Tensor) -> None:
+    """Raise unless ``weight`` is a table: two dimensions, floating dtype."""
     if not isinstance(weight, torch.Tensor):
         hint = (
             "pass its .weight"
@@ -111,12 +122,6 @@ A negative id does not count from the end: mask it or map it to a row first.
             f"weight has shape {tuple(weight.shape)}, expected two dimensions "
             "(vocabulary size, embedding dimension); reshape it."
         )
-    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
-        raise ValueError(
-            f"ids is on {ids.device} and weight on {weight.device}, expected one device; "
-            "move one of them with .to(...)."
-        )
-    check_ids(ids, weight.shape[0])
 
 
 def _outside(ids: torch.Tensor, vocab_size: int) -> str:

@@ -1,7 +1,15 @@
 """Drawings made from tensors: SVG for light and dark, and the same story in words."""
 
 from lookup_matmul.figures.plots import draw_curves, draw_heat_map
+from lookup_matmul.figures.sums import draw_sum_of_rows
 from lookup_matmul.figures.svg import Drawing
 from lookup_matmul.figures.tables import draw_lookup, draw_one_hot_product
 
-__all__ = ["Drawing", "draw_curves", "draw_heat_map", "draw_lookup", "draw_one_hot_product"]
+__all__ = [
+    "Drawing",
+    "draw_curves",
+    "draw_heat_map",
+    "draw_lookup",
+    "draw_one_hot_product",
+    "draw_sum_of_rows",
+]

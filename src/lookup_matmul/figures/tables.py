@@ -1,26 +1,21 @@
 """The two forms on a small table, each number in its cell."""
 
 import torch
-from matplotlib import style
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.patches import FancyArrowPatch
 
-from lookup_matmul.figures.svg import (
-    FONT_SIZE,
-    INK,
-    LINE,
-    MARK,
-    PICK,
-    QUIET,
-    STYLE,
-    Drawing,
-    finish,
+from lookup_matmul.figures.cells import (
+    CELL_HEIGHT,
+    CELL_WIDTH,
+    LABEL_WIDTH,
+    LARGEST,
+    canvas,
+    draw_caption,
+    draw_row,
+    draw_text,
+    in_words,
 )
+from lookup_matmul.figures.svg import INK, MARK, QUIET, Drawing, finish
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
-
-LARGEST = 12
-CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
 
 
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -56,17 +51,15 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     _check_size(ids, weight)
     vocab_size, dim = weight.shape
     picked = ids.tolist()
-    ax = _canvas(
-        LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + len(picked) + 3.1) * CELL_HEIGHT
-    )
-    _caption(ax, 0.5, f"weight: {vocab_size} rows × {dim} columns")
+    ax = canvas(LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + len(picked) + 3.1) * CELL_HEIGHT)
+    draw_caption(ax, 0.5, f"weight: {vocab_size} rows × {dim} columns")
     for k in range(vocab_size):
-        _row(ax, 1 + k, f"row {k}", weight[k], picked=k in picked)
+        draw_row(ax, 1 + k, f"row {k}", weight[k], picked=k in picked)
     below = vocab_size + 2.0
-    _caption(ax, below - 0.4, "output: one row for each id")
+    draw_caption(ax, below - 0.4, "output: one row for each id")
     right = LABEL_WIDTH + dim * CELL_WIDTH
     for i, k in enumerate(picked):
-        _row(ax, below + i, f"id {k}", rows[i], picked=True)
+        draw_row(ax, below + i, f"id {k}", rows[i], picked=True)
         ends = [(right + 1, (1.5 + k) * CELL_HEIGHT), (right + 1, (below + i + 0.5) * CELL_HEIGHT)]
         # The arrows nest instead of crossing on one line.
         bend = f"arc3,rad=-{0.22 + 0.1 * i / len(picked):.2f}"
@@ -74,7 +67,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
             *ends, arrowstyle="->", connectionstyle=bend, color=MARK, mutation_scale=11, lw=1.4
         )
         ax.add_patch(arrow)
-    story = " ".join(f"Id {k} picks row {k}: {_numbers(weight[k])}." for k in picked)
+    story = " ".join(f"Id {k} picks row {k}: {in_words(weight[k])}." for k in picked)
     return finish(
         ax, f"A table with {vocab_size} rows of {dim} numbers. {story} No arithmetic is done."
     )
@@ -116,12 +109,12 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
     _check_size(ids, weight)
     vocab_size, dim = weight.shape
     factors = one_hot(ids, vocab_size, dtype=torch.int64)[0].tolist()
-    ax = _canvas(LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + 3.4) * CELL_HEIGHT)
-    _caption(ax, 0.5, f"one-hot row of id {token}, upright, × weight")
+    ax = canvas(LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + 3.4) * CELL_HEIGHT)
+    draw_caption(ax, 0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
-        _row(ax, 1 + k, f"{factor}  ×", weight[k], picked=factor == 1)
+        draw_row(ax, 1 + k, f"{factor}  ×", weight[k], picked=factor == 1)
         note = "kept" if factor else "all 0"
-        _text(
+        draw_text(
             ax,
             LABEL_WIDTH + dim * CELL_WIDTH + 6,
             1.5 + k,
@@ -131,15 +124,15 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
         )
     line = (vocab_size + 1.2) * CELL_HEIGHT
     ax.plot([4, LABEL_WIDTH + dim * CELL_WIDTH], [line, line], color=INK, lw=1.2)
-    _row(ax, vocab_size + 1.4, "sum", product, picked=True)
+    draw_row(ax, vocab_size + 1.4, "sum", product, picked=True)
     terms = [
-        f"Row {k} of the table is multiplied by {x}{': ' + _numbers(weight[k]) if x else ''}."
+        f"Row {k} of the table is multiplied by {x}{': ' + in_words(weight[k]) if x else ''}."
         for k, x in enumerate(factors)
     ]
     return finish(
         ax,
         f"The one-hot row of id {token} is ({', '.join(map(str, factors))}). {' '.join(terms)} "
-        f"The sum is {_numbers(product)}. "
+        f"The sum is {in_words(product)}. "
         f"{(vocab_size - 1) * dim} of {vocab_size * dim} multiplications are by zero.",
     )
 
@@ -151,63 +144,3 @@ def _check_size(ids: torch.Tensor, weight: torch.Tensor) -> None:
             f"ids has shape {sizes['ids']} and weight {sizes['weight']}, "
             f"expected (n,) and two sizes, each from 1 to {LARGEST}, to be readable; draw a slice."
         )
-
-
-def _canvas(width: float, height: float) -> Axes:
-    with style.context(STYLE):
-        figure = Figure(figsize=(width / 72, height / 72))  # one unit is one point
-        ax = figure.add_axes((0, 0, 1, 1))
-    ax.set(xlim=(0, width), ylim=(height, 0))
-    ax.axis("off")
-    return ax
-
-
-def _text(
-    ax: Axes,
-    x: float,
-    row: float,
-    text: str,
-    colour: str = INK,
-    ha: str = "center",
-    bold: bool = False,
-) -> None:
-    font = {"fontsize": FONT_SIZE, "fontweight": "bold" if bold else "normal"}
-    ax.text(x, row * CELL_HEIGHT, text, color=colour, ha=ha, va="center_baseline", fontdict=font)
-
-
-def _caption(ax: Axes, row: float, text: str) -> None:
-    _text(ax, LABEL_WIDTH, row, text, QUIET, ha="left")
-
-
-def _row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool) -> None:
-    """Draw one row; a picked one also differs by outline and bold type, not by colour alone."""
-    _text(ax, LABEL_WIDTH - 6, row + 0.5, label, MARK if picked else QUIET, ha="right", bold=picked)
-    top, width = row * CELL_HEIGHT, len(values) * CELL_WIDTH
-    for j, value in enumerate(values.tolist()):
-        corner = (LABEL_WIDTH + j * CELL_WIDTH, top)
-        fill = PICK if picked else "none"
-        ax.add_patch(
-            Rectangle(corner, CELL_WIDTH, CELL_HEIGHT, facecolor=fill, edgecolor=LINE, lw=0.8)
-        )
-        _text(
-            ax,
-            corner[0] + CELL_WIDTH / 2,
-            row + 0.5,
-            _number(value),
-            INK if picked else QUIET,
-            bold=picked,
-        )
-    if picked:
-        ax.add_patch(
-            Rectangle((LABEL_WIDTH, top), width, CELL_HEIGHT, fill=False, edgecolor=MARK, lw=2)
-        )
-
-
-def _number(value: float) -> str:
-    """Write four decimals, as torch prints them, and fewer digits where a cell has no room."""
-    fitting = (text for spec in (".4f", ".4g", ".3g") if len(text := f"{value:{spec}}") <= 7)
-    return next(fitting, f"{value:.0e}")
-
-
-def _numbers(values: torch.Tensor) -> str:
-    return f"({', '.join(map(_number, values.tolist()))})"

@@ -1,0 +1,225 @@
+"""Sparse rows in their two notations: a CSR matrix, and the arguments of an embedding bag."""
+
+from __future__ import annotations  # the reference shows an alias by its name
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from lookup_matmul.bag_checks import check_bags, check_row_count
+
+
+class Bags(NamedTuple):
+    """Sparse rows as :class:`torch.nn.EmbeddingBag` takes them.
+
+    Attributes
+    ----------
+    ids : torch.Tensor
+        Shape (number of entries,), int32 or int64: the column of each entry, row after row.
+        CSR calls it ``indices``, EmbeddingBag ``input``.
+    offsets : torch.Tensor
+        Shape (number of rows + 1,), int32 or int64: where each row begins, and the end.
+        CSR calls it ``indptr``, EmbeddingBag ``offsets`` with ``include_last_offset=True``.
+    weights : torch.Tensor, optional
+        Shape (number of entries,), an integer or floating dtype: the value of each entry.
+        CSR calls it ``data``, EmbeddingBag ``per_sample_weights``; ``None`` stands for ones.
+
+    Examples
+    --------
+    >>> bags = Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3))
+    >>> layer = torch.nn.EmbeddingBag(4, 2, mode="sum", include_last_offset=True)
+    >>> layer(*bags).shape
+    torch.Size([3, 2])
+    """
+
+    ids: torch.Tensor
+    offsets: torch.Tensor
+    weights: torch.Tensor | None = None
+
+
+Rows: TypeAlias = sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]
+
+
+def to_bags(rows: Rows, *, check: bool = True) -> Bags:
+    """Read sparse rows as the arguments of an embedding bag, without copying.
+
+    Parameters
+    ----------
+    rows : Rows
+        The sparse rows; members of :class:`Bags` are only checked.
+        Unsorted columns, duplicates, stored zeros and empty rows are all allowed.
+    check : bool
+        Whether to check the arrays first; with ``False`` the caller vouches for them.
+
+    Returns
+    -------
+    Bags
+        Sharing memory with ``rows``; gradients reach the values of a torch CSR tensor.
+        An array of SciPy that is read-only or not contiguous is copied,
+        since torch can hold neither.
+
+    Raises
+    ------
+    TypeError
+        If ``rows`` is of another kind or format, or an array of a dtype that is not allowed.
+    ValueError
+        If the arrays do not fit together, as :func:`check_bags` says.
+    IndexError
+        If a column is negative or not below the number of columns.
+
+    Examples
+    --------
+    >>> rows = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]])
+    >>> to_bags(rows).ids, to_bags(rows).offsets, to_bags(rows).weights
+    (tensor([1, 3, 0], dtype=torch.int32), tensor([0, 2, 2, 3], dtype=torch.int32), \
+tensor([2, 3, 1]))
+    """
+    if isinstance(rows, torch.Tensor):
+        if rows.layout != torch.sparse_csr or rows.dim() != 2 or rows.values().dim() != 1:
+            raise TypeError(
+                f"rows is a tensor of layout {rows.layout} and shape {tuple(rows.shape)}, expected "
+                "torch.sparse_csr with two dimensions; convert with rows.to_sparse_csr()."
+            )
+        bags = Bags(rows.col_indices(), rows.crow_indices(), rows.values())
+    elif isinstance(rows, (tuple, list)) and len(rows) in (2, 3):
+        bags = Bags(*rows)
+    elif sparse.issparse(rows):
+        bags = _from_scipy(rows)
+    else:
+        raise TypeError(
+            f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor of "
+            "layout sparse_csr, or (ids, offsets, weights) as tensors."
+        )
+    if check:
+        check_row_count(bags, rows)
+        check_bags(bags, column_count(rows))
+    return bags
+
+
+def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
+    """Write the arguments of an embedding bag as a SciPy CSR matrix.
+
+    Parameters
+    ----------
+    bags : Bags
+        The rows; on a CPU, since that is where SciPy computes.
+    vocab_size : int
+        Number of columns.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Shape (number of rows, vocab_size), sharing memory with ``bags``; gradients stay behind.
+        Copied are: ids and offsets, if their dtypes differ or, as int64, could be int32;
+        weights of a dtype that NumPy lacks (bfloat16) or SciPy cannot compute with (float16),
+        as float32; and weights of ``None``, written as float32 ones.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_bags` says; also a ``ValueError`` if ``bags`` is not on a CPU.
+
+    Examples
+    --------
+    >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).toarray()
+    array([[0., 1., 0., 1.],
+           [0., 0., 0., 0.],
+           [1., 0., 0., 0.]], dtype=float32)
+    """
+    bags = Bags(*bags)
+    check_bags(bags, vocab_size)
+    if bags.ids.device.type != "cpu":
+        raise ValueError(f"bags is on {bags.ids.device}, expected cpu; move each with .cpu().")
+    values = _values(bags, torch.float32).detach()
+    if values.dtype in (torch.float16, torch.bfloat16):
+        values = values.float()
+    arrays = (values.numpy(), bags.ids.numpy(), bags.offsets.numpy())
+    return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, vocab_size))
+
+
+def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
+    """Write the arguments of an embedding bag as a torch tensor of layout ``torch.sparse_csr``.
+
+    Parameters
+    ----------
+    bags : Bags
+        The rows, on any device; the ids of each row ascending and distinct, as torch asks.
+    vocab_size : int
+        Number of columns.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (number of rows, vocab_size); it shares memory with ``bags``,
+        and gradients flow to ``bags.weights``.
+        Copied are the offsets, if their dtype differs from that of the ids;
+        weights of ``None`` are written as ones of the default dtype.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_bags` says; also a ``ValueError`` if the ids of a row do not ascend.
+
+    Notes
+    -----
+    torch itself checks such a tensor only when asked to, and computing with a broken one can
+    crash the process; what this function returns has been checked.
+    The first such tensor of a process makes torch warn that the layout is in beta.
+
+    Examples
+    --------
+    >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).to_dense()
+    tensor([[0., 1., 0., 1.],
+            [0., 0., 0., 0.],
+            [1., 0., 0., 0.]])
+    """
+    bags = Bags(*bags)
+    check_bags(bags, vocab_size)
+    ids, offsets = bags.ids, bags.offsets.to(bags.ids.dtype)
+    falls = ids[1:] <= ids[:-1]
+    inner = offsets[(offsets > 0) & (offsets < len(ids))].long()
+    falls[inner - 1] = False  # from one row to the next the ids may fall
+    if falls.any():
+        place = int(falls.nonzero()[0])
+        row = int(torch.searchsorted(offsets, place, right=True)) - 1
+        raise ValueError(
+            f"row {row} has id {int(ids[place])} before {int(ids[place + 1])}, expected ascending "
+            "and distinct ids; to_scipy_csr(...) followed by sum_duplicates() sorts and adds them."
+        )
+    values = _values(bags, torch.get_default_dtype())
+    size = (len(offsets) - 1, vocab_size)
+    return torch.sparse_csr_tensor(offsets, ids, values, size, check_invariants=True)
+
+
+def column_count(rows: Rows) -> int | None:
+    """Give the number of columns of a matrix; ``None`` for bags, which do not hold it."""
+    return int(rows.shape[1]) if hasattr(rows, "shape") else None
+
+
+def _from_scipy(rows: Any) -> Bags:
+    if rows.format != "csr" or rows.ndim != 2:
+        raise TypeError(
+            f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, "
+            "expected CSR with two dimensions; convert with rows.tocsr()."
+        )
+    arrays = {"indices": rows.indices, "indptr": rows.indptr, "data": rows.data}
+    return Bags(*(_tensor(name, array) for name, array in arrays.items()))
+
+
+def _values(bags: Bags, dtype: torch.dtype) -> torch.Tensor:
+    if bags.weights is not None:
+        return bags.weights
+    return torch.ones(len(bags.ids), dtype=dtype, device=bags.ids.device)
+
+
+def _tensor(name: str, array: np.ndarray) -> torch.Tensor:
+    """Share the memory of an array, or copy it where torch cannot hold it as it is."""
+    if array.dtype.kind not in "biufc" or array.dtype.itemsize > 8 or not array.dtype.isnative:
+        raise TypeError(
+            f"{name} has dtype {array.dtype}, expected native integers or floats of at most "
+            "64 bits; convert with .astype(...)."
+        )
+    return torch.from_numpy(np.require(array, requirements=["C", "W"]))

@@ -1,0 +1,78 @@
+"""Cells of a small table: what the drawings of tables are put together from."""
+
+import torch
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lookup_matmul.figures.svg import FONT_SIZE, INK, LINE, MARK, PICK, QUIET, STYLE
+
+LARGEST = 12
+CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
+
+
+def canvas(width: float, height: float) -> Axes:
+    """Give empty axes whose unit is one point, with the origin at the upper left."""
+    with style.context(STYLE):
+        figure = Figure(figsize=(width / 72, height / 72))  # one unit is one point
+        ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    ax.axis("off")
+    return ax
+
+
+def draw_text(
+    ax: Axes,
+    x: float,
+    row: float,
+    text: str,
+    colour: str = INK,
+    ha: str = "center",
+    bold: bool = False,
+) -> None:
+    """Write text at ``x``, vertically centred where ``row`` says, in heights of a cell."""
+    font = {"fontsize": FONT_SIZE, "fontweight": "bold" if bold else "normal"}
+    ax.text(x, row * CELL_HEIGHT, text, color=colour, ha=ha, va="center_baseline", fontdict=font)
+
+
+def draw_caption(ax: Axes, row: float, text: str) -> None:
+    """Write a quiet line above the cells, flush with their left edge."""
+    draw_text(ax, LABEL_WIDTH, row, text, QUIET, ha="left")
+
+
+def draw_row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool) -> None:
+    """Draw one row; a picked one also differs by outline and bold type, not by colour alone."""
+    draw_text(
+        ax, LABEL_WIDTH - 6, row + 0.5, label, MARK if picked else QUIET, ha="right", bold=picked
+    )
+    top, width = row * CELL_HEIGHT, len(values) * CELL_WIDTH
+    for j, value in enumerate(values.tolist()):
+        corner = (LABEL_WIDTH + j * CELL_WIDTH, top)
+        fill = PICK if picked else "none"
+        ax.add_patch(
+            Rectangle(corner, CELL_WIDTH, CELL_HEIGHT, facecolor=fill, edgecolor=LINE, lw=0.8)
+        )
+        draw_text(
+            ax,
+            corner[0] + CELL_WIDTH / 2,
+            row + 0.5,
+            _number(value),
+            INK if picked else QUIET,
+            bold=picked,
+        )
+    if picked:
+        ax.add_patch(
+            Rectangle((LABEL_WIDTH, top), width, CELL_HEIGHT, fill=False, edgecolor=MARK, lw=2)
+        )
+
+
+def _number(value: float) -> str:
+    """Write four decimals, as torch prints them, and fewer digits where a cell has no room."""
+    fitting = (text for spec in (".4f", ".4g", ".3g") if len(text := f"{value:{spec}}") <= 7)
+    return next(fitting, f"{value:.0e}")
+
+
+def in_words(values: torch.Tensor) -> str:
+    """Write a row of numbers as the cells show them, for those who hear the drawing."""
+    return f"({', '.join(map(_number, values.tolist()))})"

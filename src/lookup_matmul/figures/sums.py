@@ -1,0 +1,77 @@
+"""A sparse row's entries, and the rows of the table that they pick and scale."""
+
+import torch
+
+from lookup_matmul.figures.cells import (
+    CELL_HEIGHT,
+    CELL_WIDTH,
+    LABEL_WIDTH,
+    LARGEST,
+    canvas,
+    draw_caption,
+    draw_row,
+    in_words,
+)
+from lookup_matmul.figures.svg import INK, Drawing, finish
+from lookup_matmul.sums import dense_rows, sum_of_rows
+
+
+def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:
+    """Draw the entries of one sparse row beside the rows of the table that they scale.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Shape (number of entries,), up to 12 columns; dtype int32 or int64.
+    values : torch.Tensor
+        Shape (number of entries,), the value of each.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), each 1 to 12.
+
+    Returns
+    -------
+    Drawing
+        The table with a factor at each row that is picked, and the sum below.
+
+    Raises
+    ------
+    TypeError, IndexError
+        As :func:`lookup_matmul.check_bags` says.
+    ValueError
+        As there, and if there is too much to draw.
+
+    Examples
+    --------
+    >>> table = torch.tensor([[0.5, 1.0], [1.5, -2.0], [1.0, 1.0]])
+    >>> draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), table)
+    A sparse row with 2 entries over a table of 3 rows. Row 1 of the table is multiplied by 2: \
+(1.5000, -2.0000). Row 2 of the table is multiplied by 3: (1.0000, 1.0000). \
+The other rows are not read. The sum is (6.0000, -1.0000).
+    """
+    bags = (ids, torch.tensor([0, len(ids)], device=ids.device), values)
+    total = sum_of_rows(bags, weight)[0]
+    vocab_size, dim = weight.shape
+    if not all(1 <= size <= LARGEST for size in (len(ids), vocab_size, dim)):
+        raise ValueError(
+            f"ids has {len(ids)} entries and weight shape {tuple(weight.shape)}, "
+            f"expected each from 1 to {LARGEST}, to be readable; draw a slice."
+        )
+    factors = dense_rows(bags, vocab_size)[0].tolist()
+    picked = sorted(set(ids.tolist()))
+    ax = canvas(LABEL_WIDTH + dim * CELL_WIDTH + 12, (vocab_size + 3.4) * CELL_HEIGHT)
+    draw_caption(ax, 0.5, "entries of the row, upright, × weight")
+    for k in range(vocab_size):
+        label = f"{factors[k]:.4g}  ×" if k in picked else ""
+        draw_row(ax, 1 + k, label, weight[k], picked=k in picked)
+    line = (vocab_size + 1.2) * CELL_HEIGHT
+    ax.plot([4, LABEL_WIDTH + dim * CELL_WIDTH], [line, line], color=INK, lw=1.2)
+    draw_row(ax, vocab_size + 1.4, "sum", total, picked=True)
+    terms = " ".join(
+        f"Row {k} of the table is multiplied by {factors[k]:.4g}: {in_words(weight[k])}."
+        for k in picked
+    )
+    return finish(
+        ax,
+        f"A sparse row with {len(ids)} entries over a table of {vocab_size} rows. {terms} "
+        f"The other rows are not read. The sum is {in_words(total)}.",
+    )

@@ -1,0 +1,164 @@
+"""Broken sparse rows are refused in words that help, and never reach torch.
+
+Each case runs in a process of its own, so that a crash would be seen as such.
+"""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from lookup_matmul import Bags, check_bags, dense_matmul, sum_of_rows
+
+WEIGHT = torch.zeros(4, 2)
+IDS, OFFSETS, VALUES = torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3)
+
+
+def scipy_rows(**changed: np.ndarray) -> sparse.csr_array:
+    """Make a sound matrix, then put broken arrays into it, as code that edits in place does."""
+    rows = sparse.csr_array(np.array([[0, 2.0, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]]))
+    for name, array in changed.items():
+        setattr(rows, name, array)
+    return rows
+
+
+def torch_rows(offsets: list[int], ids: list[int], columns: int = 4) -> torch.Tensor:
+    """Make a CSR tensor as torch does by default: without looking."""
+    members = torch.tensor(offsets), torch.tensor(ids), torch.ones(len(ids))
+    size = (len(offsets) - 1, columns)
+    return torch.sparse_csr_tensor(*members, size, check_invariants=False)
+
+
+# Name: how it is made, the error, and the beginning of its text.
+BROKEN = {
+    "scipy column too large": (lambda: scipy_rows(indices=np.array([1, 4, 0])), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 1 of the 3 entries is outside."),
+    "scipy column huge": (lambda: scipy_rows(indices=np.array([1, 3, 2**40])), IndexError, f"row 2 names column {2**40},"),
+    "scipy column negative": (lambda: scipy_rows(indices=np.array([1, 3, -1])), IndexError, "row 2 names column -1,"),
+    "scipy indptr falls": (lambda: scipy_rows(indptr=np.array([0, 2, 1, 3])), ValueError, "row 1 begins at 2 and ends at 1, expected offsets that never fall; correct offsets[2]."),
+    "scipy indptr ends early": (lambda: scipy_rows(indptr=np.array([0, 1, 1, 2])), ValueError, "row 2 ends at offsets[3] = 2, expected 3, the number of entries;"),
+    "scipy indptr ends late": (lambda: scipy_rows(indptr=np.array([0, 2, 2, 2**31])), ValueError, f"row 2 ends at offsets[3] = {2**31}, expected 3,"),
+    "scipy indptr begins late": (lambda: scipy_rows(indptr=np.array([1, 2, 2, 3])), ValueError, "offsets[0] is 1, expected 0:"),
+    "scipy indptr negative": (lambda: scipy_rows(indptr=np.array([-1, 2, 2, 3])), ValueError, "offsets[0] is -1, expected 0:"),
+    "scipy indptr too short": (lambda: scipy_rows(indptr=np.array([0, 2, 3])), ValueError, "indptr has 3 elements, expected 4 for the 3 rows of the matrix;"),
+    "scipy indptr empty": (lambda: scipy_rows(indptr=np.array([], dtype=np.int32)), ValueError, "indptr has 0 elements, expected 4"),
+    "scipy too few values": (lambda: scipy_rows(data=np.ones(2)), ValueError, "weights has 2 elements and ids 3, expected as many;"),
+    "scipy Boolean": (lambda: scipy_rows(data=np.ones(3, dtype=bool)), TypeError, "weights has dtype torch.bool, expected an integer or floating one;"),
+    "scipy complex": (lambda: scipy_rows(data=np.ones(3, dtype=np.complex64)), TypeError, "weights has dtype torch.complex64, expected an integer or floating one;"),
+    "scipy long double": (lambda: scipy_rows(data=np.ones(3, dtype=np.complex128)), TypeError, "data has dtype complex128, expected native integers or floats of at most 64 bits;"),
+    "scipy objects": (lambda: scipy_rows(data=np.array([1, 2, 3], dtype=object)), TypeError, "data has dtype object,"),
+    "scipy byte order": (lambda: scipy_rows(data=np.ones(3, dtype=">f8")), TypeError, "data has dtype >f8, expected native"),
+    "scipy float indices": (lambda: scipy_rows(indices=np.array([1.0, 3.0, 0.0])), TypeError, "ids has dtype torch.float64, expected torch.int32 or torch.int64;"),
+    "scipy short indices": (lambda: scipy_rows(indices=np.array([1, 3, 0], dtype=np.int16)), TypeError, "ids has dtype torch.int16,"),
+    "scipy indices in two dimensions": (lambda: scipy_rows(indices=np.array([[1, 3, 0]])), ValueError, "ids has layout torch.strided and shape (1, 3), expected one dense dimension;"),
+    "scipy too many columns": (lambda: sparse.csr_array((3, 5)), ValueError, "rows has 5 columns and the table 4 rows, expected as many;"),
+    "scipy too few columns": (lambda: sparse.csr_array((3, 3)), ValueError, "rows has 3 columns and the table 4 rows,"),
+    "scipy CSC": (lambda: scipy_rows().tocsc(), TypeError, "rows is a SciPy matrix of format 'csc' and shape (3, 4), expected CSR with two dimensions; convert with rows.tocsr()."),
+    "scipy one dimension": (lambda: scipy_rows()[0], TypeError, "rows is a SciPy matrix of format"),
+    "torch column too large": (lambda: torch_rows([0, 2, 3], [1, 2**33, 0]), IndexError, f"row 0 names column {2**33},"),
+    "torch column negative": (lambda: torch_rows([0, 2, 3], [1, 3, -5]), IndexError, "row 1 names column -5,"),
+    "torch crow falls": (lambda: torch_rows([0, 3, 1, 3], [1, 3, 0]), ValueError, "row 1 begins at 3 and ends at 1,"),
+    "torch crow ends late": (lambda: torch_rows([0, 2, 9], [1, 3, 0]), ValueError, "row 1 ends at offsets[2] = 9, expected 3,"),
+    "torch crow begins early": (lambda: torch_rows([-7, 2, 3], [1, 3, 0]), ValueError, "offsets[0] is -7, expected 0:"),
+    "torch too many columns": (lambda: torch_rows([0, 1], [0], columns=5), ValueError, "rows has 5 columns and the table 4 rows,"),
+    "torch dense": (lambda: torch.ones(3, 4), TypeError, "rows is a tensor of layout torch.strided and shape (3, 4), expected torch.sparse_csr with two dimensions;"),
+    "torch COO": (lambda: torch.ones(3, 4).to_sparse(), TypeError, "rows is a tensor of layout torch.sparse_coo"),
+    "torch batch of matrices": (lambda: torch.ones(2, 3, 4).to_sparse_csr(), TypeError, "rows is a tensor of layout torch.sparse_csr and shape (2, 3, 4),"),
+    "bags without the end": (lambda: (IDS, OFFSETS[:-1], VALUES), ValueError, "row 1 ends at offsets[2] = 2, expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
+    "bags without offsets": (lambda: (IDS, OFFSETS[:0], VALUES), ValueError, "offsets is empty, expected one element for each row and the end;"),
+    "bags with too many weights": (lambda: (IDS, OFFSETS, torch.ones(4)), ValueError, "weights has 4 elements and ids 3,"),
+    "bags with weights in two dimensions": (lambda: (IDS, OFFSETS, torch.ones(3, 1)), ValueError, "weights has layout torch.strided and shape (3, 1),"),
+    "bags on two devices": (lambda: (IDS, OFFSETS.to("meta"), VALUES), ValueError, "ids is on cpu and offsets on meta, expected one device;"),
+    "bags with weights elsewhere": (lambda: (IDS, OFFSETS, VALUES.to("meta")), ValueError, "ids is on cpu and weights on meta, expected one device;"),
+    "bags of lists": (lambda: ([1, 3, 0], OFFSETS), TypeError, "ids is a list, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
+    "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32,"),
+    "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "rows is a tuple, expected a SciPy CSR matrix,"),
+    "a NumPy array": (lambda: np.ones((3, 4)), TypeError, "rows is a ndarray, expected a SciPy CSR matrix,"),
+}  # fmt: skip
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["lookup_matmul"])
+
+
+def outcome(name: str, form: object) -> str:
+    """Compute with broken rows while every way into torch's kernels is guarded."""
+    rows = BROKEN[name][0]()
+    reached = AssertionError("a broken matrix has reached torch")
+    guards = [
+        mock.patch("torch.nn.functional.embedding_bag", side_effect=reached),
+        mock.patch("torch.sparse_csr_tensor", side_effect=reached),
+        mock.patch("torch.Tensor.index_put", side_effect=reached),
+        mock.patch("torch.Tensor.to_dense", side_effect=reached),
+    ]
+    with ExitStack() as stack:
+        for guard in guards:
+            stack.enter_context(guard)
+        try:
+            return f"a result: {form(rows, WEIGHT)}"
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_rows_are_refused(name, form):
+    """No crash, no result, nothing reaches torch; the text names the row and the way out."""
+    _, kind, text = BROKEN[name]
+    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
+        said = pool.submit(outcome, name, form).result(timeout=60)
+    assert said.startswith(f"{kind.__name__}: {text}")
+
+
+def test_the_guards_notice():
+    """With sound rows the guarded functions are reached: the check above can fail."""
+    with mock.patch.dict(BROKEN, {"sound": (lambda: (IDS, OFFSETS, VALUES), None, "")}):
+        for form in (sum_of_rows, dense_matmul):
+            assert outcome("sound", form) == "AssertionError: a broken matrix has reached torch"
+
+
+@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
+def test_rows_and_weight_on_two_devices(form):
+    """Tensors are never moved behind the caller's back."""
+    rows = Bags(IDS, OFFSETS, VALUES)
+    with pytest.raises(ValueError, match=r"rows is on cpu and weight on meta, expected one device"):
+        form(rows, WEIGHT.to("meta"))
+
+
+@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
+@pytest.mark.parametrize(
+    ("weight", "error", "message"),
+    [
+        (torch.zeros(4), ValueError, "weight has shape"),
+        (torch.zeros(4, 2, dtype=torch.int64), TypeError, "weight has dtype torch.int64"),
+        (torch.nn.EmbeddingBag(4, 2), TypeError, "pass its .weight"),
+    ],
+)
+def test_a_table_is_checked_too(form, weight, error, message):
+    """In the words of the other forms."""
+    with pytest.raises(error, match=message):
+        form((IDS, OFFSETS, VALUES), weight)
+
+
+def test_a_table_without_columns_is_refused_for_every_dtype():
+    """Torch takes one in some dtypes only, so none is handed on."""
+    with pytest.raises(
+        ValueError, match=r"weight has shape \(4, 0\), expected at least one column"
+    ):
+        sum_of_rows((IDS, OFFSETS, VALUES), torch.zeros(4, 0))
+    assert dense_matmul((IDS, OFFSETS, VALUES), torch.zeros(4, 0)).shape == (3, 0)
+
+
+@pytest.mark.parametrize("index", [torch.int32, torch.int64])
+def test_the_ends_of_the_range(index):
+    """The first and the last column pass, one less and one more do not."""
+    offsets = torch.tensor([0, 2], dtype=index)
+    check_bags(Bags(torch.tensor([0, 3], dtype=index), offsets), 4)
+    for ids in ([-1, 3], [0, 4]):
+        with pytest.raises(IndexError):
+            check_bags(Bags(torch.tensor(ids, dtype=index), offsets), 4)
+    with pytest.raises(IndexError, match="takes no column at all"):
+        check_bags(Bags(torch.tensor([0, 0], dtype=index), offsets), 0)
