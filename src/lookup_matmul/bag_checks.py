@@ -114,21 +114,21 @@ def _check_offsets(offsets: torch.Tensor, entries: int) -> None:
             "offsets is empty, expected one element for each row and the end; "
             "no rows at all are written as [0]."
         )
-    if (first := int(offsets[0])) != 0:
+    # On a CPU through NumPy, whose calls on short arrays take half the time.
+    read = offsets.numpy() if offsets.device.type == "cpu" else offsets
+    if (first := int(read[0])) != 0:
         raise ValueError(
             f"offsets[0] is {first}, expected 0: row 0 begins with the first entry; "
             "subtract the first element if this is a slice of a larger matrix."
         )
-    # On a CPU through NumPy, whose calls on short arrays take half the time.
-    read = offsets.numpy() if offsets.device.type == "cpu" else offsets
     falls = read[1:] < read[:-1]
     if falls.any():
         row = int(torch.as_tensor(falls).int().argmax())
         raise ValueError(
-            f"row {row} begins at {int(offsets[row])} and ends at {int(offsets[row + 1])}, "
+            f"row {row} begins at {int(read[row])} and ends at {int(read[row + 1])}, "
             f"expected offsets that never fall; correct offsets[{row + 1}]."
         )
-    if (last := int(offsets[-1])) != entries:
+    if (last := int(read[-1])) != entries:
         raise ValueError(
             f"row {len(offsets) - 2} ends at offsets[{len(offsets) - 1}] = {last}, expected "
             f"{entries}, the number of entries; append it if the offsets are only the beginnings "

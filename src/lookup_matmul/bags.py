@@ -11,6 +11,9 @@ from scipy import sparse
 
 from lookup_matmul.bag_checks import check_bags, check_row_count
 
+# The dtypes that NumPy and torch both know; a swapped order of bytes makes another dtype.
+SHARED = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
+
 
 class Bags(NamedTuple):
     """Sparse rows as :class:`torch.nn.EmbeddingBag` takes them.
@@ -205,8 +208,11 @@ def _from_scipy(rows: Any) -> Bags:
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, "
             "expected CSR with two dimensions; convert with rows.tocsr()."
         )
-    arrays = {"indices": rows.indices, "indptr": rows.indptr, "data": rows.data}
-    return Bags(*(_tensor(name, array) for name, array in arrays.items()))
+    return Bags(
+        _tensor("indices", rows.indices),
+        _tensor("indptr", rows.indptr),
+        _tensor("data", rows.data),
+    )
 
 
 def _values(bags: Bags, dtype: torch.dtype) -> torch.Tensor:
@@ -217,9 +223,10 @@ def _values(bags: Bags, dtype: torch.dtype) -> torch.Tensor:
 
 def _tensor(name: str, array: np.ndarray) -> torch.Tensor:
     """Share the memory of an array, or copy it where torch cannot hold it as it is."""
-    if array.dtype.kind not in "biufc" or array.dtype.itemsize > 8 or not array.dtype.isnative:
+    if array.dtype not in SHARED:
         raise TypeError(
             f"{name} has dtype {array.dtype}, expected native integers or floats of at most "
             "64 bits; convert with .astype(...)."
         )
-    return torch.from_numpy(np.require(array, requirements=["C", "W"]))
+    shareable = array.flags.c_contiguous and array.flags.writeable
+    return torch.from_numpy(array if shareable else array.copy())

@@ -68,7 +68,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
         check_weight(weight)
         _check_dim(weight)
     ids, offsets, weights = _entries(rows, weight.shape[0], weight.device, check)
-    if weights is not None:
+    if weights is not None and weights.dtype != weight.dtype:
         weights = weights.to(weight.dtype)
     return torch.nn.functional.embedding_bag(
         ids, weight, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True

@@ -1,0 +1,166 @@
+"""Time several ways to compute one result, side by side in one run."""
+
+from collections.abc import Callable, Mapping
+from statistics import quantiles
+from typing import NamedTuple, TypeAlias
+
+import torch
+from torch.utils.benchmark import Timer
+
+from lookup_matmul.equality import assert_within
+
+Call: TypeAlias = Callable[[], object]
+
+
+class Spread(NamedTuple):
+    """What the repetitions of one measurement came to, in seconds for one call.
+
+    Attributes
+    ----------
+    median_s : float
+        Half of the rounds were faster.
+    low_s, high_s : float
+        First and third quartile: half of the rounds lie between.
+    rounds : int
+        How many were measured.
+    calls : int
+        Calls in each round, whose mean the round counts with.
+    """
+
+    median_s: float
+    low_s: float
+    high_s: float
+    rounds: int
+    calls: int
+
+
+def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
+    """Time calls in a row, waiting for the device at both ends; seconds for one of them.
+
+    Parameters
+    ----------
+    call : collections.abc.Callable
+        What is timed; takes no argument.
+    calls : int
+        How often.
+    prepare : collections.abc.Callable, optional
+        Called before the first of them and not timed: to empty a cache, say.
+
+    Returns
+    -------
+    float
+        Seconds, the mean of ``calls``.
+
+    Notes
+    -----
+    :class:`torch.utils.benchmark.Timer` warms up, synchronises CUDA and pauses nothing;
+    it runs here with the number of threads that torch uses anyway, its own default being one.
+
+    Examples
+    --------
+    >>> stopwatch(lambda: torch.ones(10), calls=3) > 0
+    True
+    """
+    timer = Timer(
+        "call()",
+        setup="prepare()",
+        globals={"call": call, "prepare": prepare or (lambda: None)},
+        num_threads=torch.get_num_threads(),
+    )
+    return timer.timeit(calls).median
+
+
+def time_side_by_side(
+    contenders: Mapping[str, Call],
+    *,
+    rounds: int = 9,
+    block_s: float = 0.02,
+    prepare: Call | None = None,
+    watch: Callable[[Call, int, Call | None], float] = stopwatch,
+) -> dict[str, Spread]:
+    """Time contenders in turns, so that a change of the machine's speed meets all of them.
+
+    Parameters
+    ----------
+    contenders : collections.abc.Mapping
+        Name and call of each; a call takes no argument.
+    rounds : int
+        How often each has its turn, at least 3.
+    block_s : float
+        How long a turn should last at least, in seconds; it takes as many calls as that needs.
+        Longer blocks measure with a warm cache, since a turn evicts the data of the one before.
+    prepare : collections.abc.Callable, optional
+        Called before every turn, which is then a single call: to measure with a cold cache.
+    watch : collections.abc.Callable
+        Times a number of calls; another one than :func:`stopwatch` for tests.
+
+    Returns
+    -------
+    dict
+        The :class:`Spread` of each contender, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If ``rounds`` is under 3, of which no quartile could be told.
+
+    Examples
+    --------
+    >>> a = torch.ones(100)
+    >>> times = time_side_by_side({"sum": a.sum, "product": a.prod}, block_s=0)
+    >>> list(times), all(spread.median_s > 0 for spread in times.values())
+    (['sum', 'product'], True)
+    """
+    if rounds < 3:
+        raise ValueError(f"rounds is {rounds}, expected at least 3, to tell quartiles.")
+    calls = dict.fromkeys(contenders, 1)
+    if prepare is None:
+        for name, call in contenders.items():
+            calls[name] = max(1, round(block_s / watch(call, 1, None)))
+    measured: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, call in contenders.items():
+            measured[name].append(watch(call, calls[name], prepare))
+    return {name: _spread(times, calls[name]) for name, times in measured.items()}
+
+
+def check_results(
+    contenders: Mapping[str, Callable[[], torch.Tensor]],
+    expected: torch.Tensor,
+    bound: torch.Tensor | float,
+) -> None:
+    """Raise unless each contender computes what is expected, so that no wrong result is timed.
+
+    Parameters
+    ----------
+    contenders : collections.abc.Mapping
+        Name and call of each.
+    expected : torch.Tensor
+        The oracle, of any floating dtype.
+    bound : torch.Tensor or float
+        The largest difference allowed, of each element or of all.
+
+    Raises
+    ------
+    AssertionError
+        Naming the first contender that is off, and by how much.
+
+    Examples
+    --------
+    >>> check_results({"2": lambda: torch.tensor([2.0])}, torch.tensor([2.0]), 0)
+    >>> check_results({"3": lambda: torch.tensor([3.0])}, torch.tensor([2.0]), 0)
+    Traceback (most recent call last):
+    ...
+    AssertionError: the contender '3' is not to be timed: not within 0: 1 of 1 elements differ. \
+First at [0]: 3.0, expected 2.0. Largest difference: 1 at [0].
+    """
+    for name, call in contenders.items():
+        try:
+            assert_within(torch.as_tensor(call()), expected, bound)
+        except AssertionError as error:
+            raise AssertionError(f"the contender {name!r} is not to be timed: {error}") from None
+
+
+def _spread(times: list[float], calls: int) -> Spread:
+    low, median, high = quantiles(times, n=4, method="inclusive")
+    return Spread(median, low, high, len(times), calls)

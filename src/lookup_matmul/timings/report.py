@@ -1,0 +1,102 @@
+"""Measured times as a table that a page and a terminal both show."""
+
+from collections.abc import Mapping, Sequence
+
+from lookup_matmul.timings.clock import Spread
+
+UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+
+def in_unit(seconds: float) -> str:
+    """Write a time with three digits, in the unit that leaves at least one before the point.
+
+    Parameters
+    ----------
+    seconds : float
+        The time, at least zero.
+
+    Returns
+    -------
+    str
+        Digits and unit.
+
+    Examples
+    --------
+    >>> in_unit(0.000205), in_unit(0.0123), in_unit(9.9996), in_unit(0)
+    ('205 µs', '12.3 ms', '10.0 s', '0 s')
+    """
+    if seconds == 0:
+        return "0 s"
+    unit = next((unit for unit, size in UNITS.items() if seconds >= size), "ns")
+    value = float(f"{seconds / UNITS[unit]:.3g}")
+    return f"{value:#.3g}".rstrip(".") + f" {unit}" if value < 1000 else f"{value:.0f} {unit}"
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table in Markdown, its first column flush left and the others flush right.
+
+    Parameters
+    ----------
+    header : collections.abc.Sequence
+        A name for each column.
+    rows : collections.abc.Sequence
+        The cells of each row, as many as there are names.
+
+    Returns
+    -------
+    str
+        One line for each row, padded so that it is readable as plain text too.
+
+    Examples
+    --------
+    >>> print(markdown_table(["form", "time"], [["lookup", "2 µs"], ["product", "30 µs"]]))
+    | form    |  time |
+    |:--------|------:|
+    | lookup  |  2 µs |
+    | product | 30 µs |
+    """
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = [
+        "| "
+        + " | ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
+        + " |"
+        for cells in (header, *rows)
+    ]
+    rule = "|:" + "-" * (widths[0] + 1) + "|" + "".join("-" * (w + 1) + ":|" for w in widths[1:])
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
+    """Write the times of contenders, and each as a multiple of the baseline's.
+
+    Parameters
+    ----------
+    times : collections.abc.Mapping
+        Name and :class:`Spread` of each, measured in one run.
+    baseline : str
+        The name of the contender that counts as 1.
+
+    Returns
+    -------
+    str
+        A table in Markdown: name, median, quartiles, ratio of the medians.
+
+    Examples
+    --------
+    >>> a, b = Spread(2e-6, 1.9e-6, 2.1e-6, 9, 100), Spread(3e-6, 2.9e-6, 3e-6, 9, 100)
+    >>> print(ratio_table({"lookup": a, "product": b}, baseline="lookup"))
+    | form    |  median | half of the rounds | ratio |
+    |:--------|--------:|-------------------:|------:|
+    | lookup  | 2.00 µs | 1.90 µs to 2.10 µs |  1.00 |
+    | product | 3.00 µs | 2.90 µs to 3.00 µs |  1.50 |
+    """
+    rows = [
+        [
+            name,
+            in_unit(spread.median_s),
+            f"{in_unit(spread.low_s)} to {in_unit(spread.high_s)}",
+            f"{spread.median_s / times[baseline].median_s:.2f}",
+        ]
+        for name, spread in times.items()
+    ]
+    return markdown_table(["form", "median", "half of the rounds", "ratio"], rows)

@@ -1,0 +1,130 @@
+"""Contenders take turns, are checked before they are timed, and the clock is never guessed."""
+
+import time
+
+import pytest
+import torch
+
+from lookup_matmul.timings import (
+    Spread,
+    check_results,
+    in_unit,
+    markdown_table,
+    ratio_table,
+    stopwatch,
+    time_side_by_side,
+)
+
+
+class FakeWatch:
+    """A watch that knows the cost of every call, and gets slower by one part in ten each round."""
+
+    def __init__(self, cost_s: dict) -> None:
+        self.cost_s, self.log = cost_s, []
+
+    def __call__(self, call, calls, prepare):
+        """Write down what was asked for, and give the cost."""
+        if prepare:
+            prepare()
+        name = call()
+        self.log.append((name, calls))
+        seen = sum(1 for entry in self.log if entry == (name, calls))
+        return self.cost_s[name] * (1 + 0.1 * (seen - 1))
+
+
+CALLS = {"quick": lambda: "quick", "slow": lambda: "slow"}
+
+
+def test_turns_alternate_and_blocks_last_as_long_as_asked():
+    """A drift of the machine meets all; the quick one is called more often in a turn."""
+    watch = FakeWatch({"quick": 1e-3, "slow": 5e-3})
+    times = time_side_by_side(CALLS, rounds=5, block_s=0.02, watch=watch)
+    assert watch.log == [("quick", 1), ("slow", 1)] + [("quick", 20), ("slow", 4)] * 5
+    assert times["quick"] == pytest.approx(Spread(1.2e-3, 1.1e-3, 1.3e-3, 5, 20))
+    assert times["slow"] == pytest.approx(Spread(6e-3, 5.5e-3, 6.5e-3, 5, 4))
+
+
+def test_a_call_longer_than_a_block_is_called_once():
+    """Never zero times."""
+    times = time_side_by_side(CALLS, rounds=3, watch=FakeWatch({"quick": 1.0, "slow": 50.0}))
+    assert {spread.calls for spread in times.values()} == {1}
+
+
+def test_a_cold_turn_is_prepared_and_a_single_call():
+    """The cache is emptied before each measured call, also before the first."""
+    watch, emptied = FakeWatch({"quick": 1e-3, "slow": 5e-3}), []
+    time_side_by_side(CALLS, rounds=4, prepare=lambda: emptied.append(1), watch=watch)
+    assert len(emptied) == len(watch.log) == 8
+    assert {calls for _, calls in watch.log} == {1}
+
+
+@pytest.mark.parametrize("rounds", [-1, 0, 2])
+def test_too_few_rounds_have_no_quartiles(rounds):
+    """Nothing is measured that could not be told."""
+    with pytest.raises(ValueError, match=f"rounds is {rounds}, expected at least 3"):
+        time_side_by_side(CALLS, rounds=rounds, watch=FakeWatch({}))
+
+
+def test_the_real_watch_measures_a_known_cost():
+    """A wait of 5 ms takes at least 5 ms, for each call and not for all together."""
+    assert 0.005 <= stopwatch(lambda: time.sleep(0.005), 3) < 0.1
+
+
+def test_the_real_watch_prepares_unmeasured():
+    """What empties the cache does not count."""
+    assert stopwatch(lambda: None, 1, lambda: time.sleep(0.02)) < 0.01
+
+
+def test_threads_are_those_of_torch():
+    """The timer's default of one thread would measure another program."""
+    seen = []
+    stopwatch(lambda: seen.append(torch.get_num_threads()), 1)
+    assert set(seen) == {torch.get_num_threads()}
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (torch.tensor([1.0, 2.5]), "'b' is not to be timed: not within 0.25: 1 of 2 elements"),
+        (torch.tensor([1.0, torch.nan]), "'b' is not to be timed: not within 0.25: 1 of 2"),
+        (torch.tensor([1.0]), r"'b' is not to be timed: shape \(1,\), expected \(2,\)"),
+    ],
+)
+def test_a_wrong_contender_is_named(result, said):
+    """Wrong by value, by NaN or by shape."""
+    right = torch.tensor([1.0, 2.0])
+    check_results({"a": lambda: right}, right.double(), 0.25)
+    with pytest.raises(AssertionError, match=said):
+        check_results({"a": lambda: right, "b": lambda: result}, right.double(), 0.25)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [
+        (1.0, "1.00 s"),
+        (0.9994, "999 ms"),
+        (0.9996, "1000 ms"),
+        (0.0123, "12.3 ms"),
+        (2.05e-4, "205 µs"),
+        (1e-6, "1.00 µs"),
+        (3.2e-8, "32.0 ns"),
+        (1e-10, "0.100 ns"),
+        (1234.0, "1230 s"),
+        (0.0, "0 s"),
+    ],
+)
+def test_units(seconds, written):
+    """Three digits, at every step from one unit to the next."""
+    assert in_unit(seconds) == written
+
+
+def test_rows_of_a_table_are_as_long_as_its_header():
+    """A missing cell would shift the others."""
+    with pytest.raises(ValueError, match="shorter"):
+        markdown_table(["form", "time"], [["lookup"]])
+
+
+def test_ratios_are_of_medians():
+    """And the baseline is 1, wherever it stands."""
+    table = ratio_table({"a": Spread(4.0, 3, 5, 3, 1), "b": Spread(2.0, 1, 9, 3, 1)}, baseline="b")
+    assert [line.split("|")[-2].strip() for line in table.splitlines()[2:]] == ["2.00", "1.00"]
