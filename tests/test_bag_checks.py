@@ -91,7 +91,7 @@ def outcome(name: str, form: object) -> str:
     guards = [
         mock.patch("torch.nn.functional.embedding_bag", side_effect=reached),
         mock.patch("torch.sparse_csr_tensor", side_effect=reached),
-        mock.patch("torch.Tensor.index_put", side_effect=reached),
+        mock.patch("torch.Tensor.index_put_", side_effect=reached),
         mock.patch("torch.Tensor.to_dense", side_effect=reached),
     ]
     with ExitStack() as stack:

@@ -104,6 +104,19 @@ EXPECTED_ERRORS = {
         "RuntimeError: SparseAdam does not support dense gradients, please consider Adam instead",
         "has been modified by an inplace operation",
         "RuntimeError: Boolean value of Tensor with more than one value is ambiguous",
+        "NotImplementedError: embedding_bag: per_sample_weights was not None.",
+        "RuntimeError: Expected tensor for argument #1 'weight' to have the same type as tensor",
+        "AttributeError: 'csr_array' object has no attribute 'getrow'",
+        "TypeError: linear(): argument 'input' (position 1) must be Tensor, not csr_array",
+    ],
+    "tutorials/categories-in-tables": [
+        "IndexError: ids[0] is -1, but a table of 2 rows takes 0 <= id <= 1;",
+    ],
+    "tutorials/csr-is-an-embedding-bag": [
+        "NotImplementedError: embedding_bag: per_sample_weights was not None.",
+        "ValueError: row 0 has id 3 before 1, expected ascending and distinct ids;",
+        "ValueError: row 1 ends at offsets[2] = 2, expected 5, the number of entries;",
+        "IndexError: row 2 names column 1000000, but a table of 4 rows takes 0 <= column <= 3;",
     ],
     "tutorials/gradient-of-the-choice": [
         "RuntimeError: only Tensors of floating point dtype can require gradients",

@@ -113,7 +113,7 @@ def dense_rows(
     dense = torch.zeros(len(offsets) - 1, vocab_size, dtype=dtype, device=ids.device)
     values = torch.ones_like(ids) if weights is None else weights
     counted = torch.arange(len(dense), device=ids.device).repeat_interleave(offsets.diff())
-    return dense.index_put((counted, ids.long()), values.to(dense.dtype), accumulate=True)
+    return dense.index_put_((counted, ids.long()), values.to(dense.dtype), accumulate=True)
 
 
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:

@@ -58,8 +58,9 @@ The other rows are not read. The sum is (6.0000, -1.0000).
         )
     factors = dense_rows(bags, vocab_size)[0].tolist()
     picked = sorted(set(ids.tolist()))
-    ax = canvas(LABEL_WIDTH + dim * CELL_WIDTH + 12, (vocab_size + 3.4) * CELL_HEIGHT)
-    draw_caption(ax, 0.5, "entries of the row, upright, × weight")
+    columns = max(3, dim)  # so wide that the caption fits
+    ax = canvas(LABEL_WIDTH + columns * CELL_WIDTH + 12, (vocab_size + 3.4) * CELL_HEIGHT)
+    draw_caption(ax, 0.5, "value × row of the table")
     for k in range(vocab_size):
         label = f"{factors[k]:.4g}  ×" if k in picked else ""
         draw_row(ax, 1 + k, label, weight[k], picked=k in picked)

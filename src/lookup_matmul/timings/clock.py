@@ -9,7 +9,8 @@ from torch.utils.benchmark import Timer
 
 from lookup_matmul.equality import assert_within
 
-Call: TypeAlias = Callable[[], object]
+Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
+Watch: TypeAlias = Callable[..., float]
 
 
 class Spread(NamedTuple):
@@ -76,7 +77,7 @@ def time_side_by_side(
     rounds: int = 9,
     block_s: float = 0.02,
     prepare: Call | None = None,
-    watch: Callable[[Call, int, Call | None], float] = stopwatch,
+    watch: Watch = stopwatch,
 ) -> dict[str, Spread]:
     """Time contenders in turns, so that a change of the machine's speed meets all of them.
 
@@ -125,7 +126,7 @@ def time_side_by_side(
 
 
 def check_results(
-    contenders: Mapping[str, Callable[[], torch.Tensor]],
+    contenders: Mapping[str, Call],
     expected: torch.Tensor,
     bound: torch.Tensor | float,
 ) -> None:
