@@ -4,8 +4,10 @@ Each case runs in a process of its own, so that a crash would be seen as such.
 """
 
 import multiprocessing
+import re
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
@@ -163,3 +165,31 @@ def test_the_ends_of_the_range(index):
             check_bags(Bags(torch.tensor(ids, dtype=index), offsets), 4)
     with pytest.raises(IndexError, match="takes no column at all"):
         check_bags(Bags(torch.tensor([0, 0], dtype=index), offsets), 0)
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that says it is on an accelerator, which takes the checks along another way."""
+
+    device = SimpleNamespace(type="accelerator")
+
+
+@pytest.mark.parametrize(
+    ("ids", "offsets", "error"),
+    [
+        ([1, 3, 0], [0, 2, 2, 3], None),
+        ([1, -1, 0], [0, 2, 2, 3], "IndexError: row 0 names column -1,"),
+        ([1, 3, 4], [0, 2, 2, 3], "IndexError: row 2 names column 4,"),
+        ([1, 3, 0], [0, 2, 1, 3], "ValueError: row 1 begins at 2 and ends at 1,"),
+        ([1, 3, 0], [1, 2, 2, 3], r"ValueError: offsets\[0\] is 1,"),
+        ([1, 3, 0], [0, 2, 2, 2], r"ValueError: row 2 ends at offsets\[3\] = 2,"),
+    ],
+)
+def test_checks_on_an_accelerator_say_the_same(ids, offsets, error):
+    """Where NumPy cannot look, torch does."""
+    bags = Bags(*(torch.tensor(part).as_subclass(Elsewhere) for part in (ids, offsets)))
+    said = None
+    try:
+        check_bags(bags, 4)
+    except (IndexError, ValueError) as refused:
+        said = f"{type(refused).__name__}: {refused}"
+    assert said is None if error is None else re.match(error, said)

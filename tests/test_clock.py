@@ -71,8 +71,15 @@ def test_the_real_watch_measures_a_known_cost():
 
 
 def test_the_real_watch_prepares_unmeasured():
-    """What empties the cache does not count."""
-    assert stopwatch(lambda: None, 1, lambda: time.sleep(0.02)) < 0.01
+    """What empties the cache comes right before the call that counts, and does not count."""
+    log = []
+
+    def prepare():
+        time.sleep(0.02)
+        log.append("prepare")
+
+    assert stopwatch(lambda: log.append("call"), 1, prepare) < 0.01
+    assert log[-2:] == ["prepare", "call"]
 
 
 def test_threads_are_those_of_torch():
@@ -128,3 +135,9 @@ def test_ratios_are_of_medians():
     """And the baseline is 1, wherever it stands."""
     table = ratio_table({"a": Spread(4.0, 3, 5, 3, 1), "b": Spread(2.0, 1, 9, 3, 1)}, baseline="b")
     assert [line.split("|")[-2].strip() for line in table.splitlines()[2:]] == ["2.00", "1.00"]
+
+
+def test_quartiles_of_two_units():
+    """Each keeps its own, so that nobody reads 900 s."""
+    table = ratio_table({"a": Spread(1e-3, 9e-4, 2e-3, 3, 1)}, baseline="a")
+    assert "900 µs to 2.00 ms" in table

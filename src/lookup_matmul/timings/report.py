@@ -87,16 +87,22 @@ def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
     >>> print(ratio_table({"lookup": a, "product": b}, baseline="lookup"))
     | form    |  median | half of the rounds | ratio |
     |:--------|--------:|-------------------:|------:|
-    | lookup  | 2.00 µs | 1.90 µs to 2.10 µs |  1.00 |
-    | product | 3.00 µs | 2.90 µs to 3.00 µs |  1.50 |
+    | lookup  | 2.00 µs |    1.90 to 2.10 µs |  1.00 |
+    | product | 3.00 µs |    2.90 to 3.00 µs |  1.50 |
     """
     rows = [
         [
             name,
             in_unit(spread.median_s),
-            f"{in_unit(spread.low_s)} to {in_unit(spread.high_s)}",
+            _between(in_unit(spread.low_s), in_unit(spread.high_s)),
             f"{spread.median_s / times[baseline].median_s:.2f}",
         ]
         for name, spread in times.items()
     ]
     return markdown_table(["form", "median", "half of the rounds", "ratio"], rows)
+
+
+def _between(low: str, high: str) -> str:
+    """Write the unit once, if both ends share it."""
+    value, unit = low.split()
+    return f"{value if high.endswith(f' {unit}') else low} to {high}"
