@@ -18,7 +18,7 @@ HTML = ["-b", "html", "docs", "build/html"]
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures]", *needs, "-c", str(CONSTRAINTS))
+    session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
 
 
 @nox.session
@@ -49,6 +49,13 @@ def doctest(session: nox.Session) -> None:
     """Run the examples in the docstrings only, and count them."""
     install(session, "test")
     session.run("pytest", "tests/test_doctests.py", *session.posargs)
+
+
+@nox.session
+def timings(session: nox.Session) -> None:
+    """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
+    install(session)
+    session.run("python", "-m", "lookup_matmul.timings", *session.posargs)
 
 
 @nox.session

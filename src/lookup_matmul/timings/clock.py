@@ -71,6 +71,37 @@ def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
     return timer.timeit(calls).median
 
 
+def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
+    """Time calls in a row between two events on the GPU, which do not see the launch's latency.
+
+    Parameters
+    ----------
+    call, calls, prepare
+        As for :func:`stopwatch`; what ``prepare`` queues runs before the first event.
+
+    Returns
+    -------
+    float
+        Seconds, the mean of ``calls``.
+
+    Examples
+    --------
+    >>> if torch.cuda.is_available():
+    ...     assert cuda_stopwatch(lambda: torch.ones(10, device="cuda"), calls=3) > 0
+    """
+    call()
+    torch.cuda.synchronize()
+    if prepare is not None:
+        prepare()
+    start, end = (torch.Event("cuda", enable_timing=True) for _ in range(2))
+    start.record()
+    for _ in range(calls):
+        call()
+    end.record()
+    torch.cuda.synchronize()
+    return float(start.elapsed_time(end)) / 1e3 / calls
+
+
 def time_side_by_side(
     contenders: Mapping[str, Call],
     *,

@@ -1,0 +1,250 @@
+"""Measure the cases of a sweep, group by group, into a recording that can be resumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from lookup_matmul.memory import peak_bytes
+from lookup_matmul.rounding import rounding_bound
+from lookup_matmul.timings.cases import (
+    DTYPES,
+    Case,
+    case_cost,
+    contender,
+    draw_ids,
+    expected_result,
+)
+from lookup_matmul.timings.clock import (
+    Watch,
+    check_results,
+    cuda_stopwatch,
+    stopwatch,
+    time_side_by_side,
+)
+from lookup_matmul.timings.cost import predicted_s
+from lookup_matmul.timings.machine import free_bytes, measure_ceilings, provenance
+from lookup_matmul.timings.recording import (
+    VERSION,
+    Recording,
+    over_limit,
+    read_recording,
+    write_recording,
+)
+
+FLUSHED_BYTES = 2**27  # more than any last-level cache that is common
+PATIENCE_S = 2.0  # a call predicted to take longer is left out
+SAVE_EVERY_S = 2.0
+SAME_AS_BEFORE = ("kind", "device", "driver", "cuda", "torch", "cpu", "threads", "commit")
+
+
+def record(
+    path: Path,
+    cases: Iterable[Case],
+    *,
+    device: str,
+    command: str,
+    quick: bool = False,
+    measure: Callable[..., list[dict[str, Any]]] | None = None,
+) -> Recording:
+    """Measure what a recording lacks, and keep it on disk all along.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The recording; what it holds already is not measured again.
+    cases : collections.abc.Iterable
+        The cases; those that share their inputs stand together.
+    device : str
+        ``"cpu"`` or ``"cuda"``.
+    command : str
+        The command that measures, for the provenance.
+    quick : bool
+        Fewer rounds, smaller ceilings.
+    measure : collections.abc.Callable, optional
+        Instead of :func:`measure_group`, for tests.
+
+    Returns
+    -------
+    dict
+        The complete recording.
+
+    Raises
+    ------
+    ValueError
+        If the file at ``path`` is not sound, or comes from another machine or other versions.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "mine.json")
+    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    >>> recording = record(path, [case], device="cpu", command="doctest", quick=True)
+    >>> recording["complete"], recording["cases"][0]["max_error"]
+    (True, 0.0)
+    """
+    origin = provenance(device, command)
+    recording = _resume(path, origin) or {
+        "version": VERSION,
+        "complete": False,
+        "provenance": origin,
+        "ceilings": measure_ceilings(device, quick=quick),
+        "cases": [],
+    }
+    measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
+    wanted = list(cases)
+    done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
+    saved_at = time.monotonic()
+    with tqdm(total=len(wanted), initial=len(done & set(wanted)), unit="case") as bar:
+        for key, group in groupby(wanted, key=lambda case: case[1:]):
+            missing = [case for case in group if case not in done]
+            bar.set_postfix_str(f"V={key[1]:,} d={key[2]} ids={key[3]:,}")
+            if missing:
+                recording["cases"] += measure(missing, ceilings=recording["ceilings"])
+            if time.monotonic() - saved_at > SAVE_EVERY_S:
+                write_recording(path, recording)
+                saved_at = time.monotonic()
+            bar.update(len(missing))
+    recording["complete"] = True
+    write_recording(path, recording)
+    return recording
+
+
+def measure_group(
+    cases: list[Case],
+    *,
+    ceilings: dict[str, Any],
+    device: str,
+    rounds: int = 9,
+    watch: Watch | None = None,
+) -> list[dict[str, Any]]:
+    """Measure cases that differ in their form only, side by side on one set of inputs.
+
+    Parameters
+    ----------
+    cases : list
+        The cases.
+    ceilings : dict
+        As :func:`measure_ceilings` gives them.
+    device : str
+        ``"cpu"`` or ``"cuda"``.
+    rounds : int
+        How often each has its turn.
+    watch : collections.abc.Callable, optional
+        Another clock, for tests.
+
+    Returns
+    -------
+    list
+        A dictionary for each case, as the schema of a recording asks.
+
+    Raises
+    ------
+    AssertionError
+        If a form computes something else than its definition says; then nothing is timed.
+
+    Examples
+    --------
+    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    >>> ceilings = {"copy_bytes_per_s": 1e9, "operations_per_s": {"float32": 1e9}}
+    >>> measure_group([case], ceilings=ceilings, device="cpu", rounds=3)[0]["peak_bytes"]
+    60
+    """
+    first = cases[0]
+    ids = draw_ids(first.draw, first.ids, first.vocab_size)
+    asked = {case: _ask(case, int(torch.bincount(ids).count_nonzero()), ceilings) for case in cases}
+    results = []
+    fitting = []
+    for case, question in asked.items():
+        if reason := _too_much(case, question["predicted_s"], device):
+            results.append(question | {"skipped": reason})
+        else:
+            fitting.append(case)
+    if not fitting:
+        return results
+    ids = ids.to(device)
+    generator = torch.Generator(device).manual_seed(1)
+    weight = torch.randn(first.vocab_size, first.dim, generator=generator, device=device)
+    weight = weight.to(DTYPES[first.dtype])
+    calls = {case.form: contender(case, ids, weight) for case in fitting}
+    errors = _errors(first, calls, ids, weight)
+    scratch = torch.empty(
+        FLUSHED_BYTES if first.cache == "cold" else 0, dtype=torch.uint8, device=device
+    )
+    times = time_side_by_side(
+        calls,
+        rounds=rounds,
+        block_s=0.005,
+        prepare=scratch.bitwise_not_ if first.cache == "cold" else None,
+        watch=watch or (cuda_stopwatch if device == "cuda" else stopwatch),
+    )
+    for case in fitting:
+        measured = times[case.form]._asdict() | {
+            "peak_bytes": peak_bytes(calls[case.form], device),
+            "max_error": errors[case.form],
+        }
+        too_fast = over_limit(case, asked[case] | measured, ceilings)
+        kept = f"{too_fast}: what is used again stays in a cache" if too_fast else None
+        results.append(asked[case] | measured | {"reason": kept})
+    return results
+
+
+def _ask(case: Case, distinct: int, ceilings: dict[str, Any]) -> dict[str, Any]:
+    rates = ceilings["operations_per_s"]
+    rate = rates.get(case.dtype, rates["float32"])
+    seconds = predicted_s(case_cost(case, distinct), ceilings["copy_bytes_per_s"], rate)
+    return {**case._asdict(), "distinct": distinct, "predicted_s": seconds}
+
+
+def _too_much(case: Case, seconds: float, device: str) -> str:
+    itemsize = DTYPES[case.dtype].itemsize
+    table, rows = (n * case.dim * itemsize for n in (case.vocab_size, case.ids))
+    matrix = case.ids * case.vocab_size * itemsize if "mult" in case.form else 0
+    # Checking in float64 takes a table and rows of eight bytes for each element, twice.
+    needed = 2 * matrix + (table + rows) * (1 + 16 // itemsize)
+    if needed > 0.8 * (free := free_bytes(device)):
+        return f"needs {needed / 1e9:.1f} GB of the {free / 1e9:.1f} GB that are free"
+    if seconds > PATIENCE_S:
+        return f"predicted to take {seconds:.1f} s for one call, more than {PATIENCE_S} s"
+    return ""
+
+
+def _errors(
+    case: Case,
+    calls: dict[str, Callable[[], torch.Tensor]],
+    ids: torch.Tensor,
+    weight: torch.Tensor,
+) -> dict[str, float]:
+    """Check each form against its definition, and give its largest error."""
+    expected = expected_result(case, ids, weight)
+    results = {form: call().to_dense() for form, call in calls.items()}
+    most = int(torch.bincount(ids).max())
+    # Half precisions stop growing once a term is under half a unit: off by all of it at most.
+    exact = case.direction == "forward" or case.dtype == "float32"
+    share = rounding_bound(most, torch.float32) if exact else 1.0
+    bound = 0.0 if case.direction == "forward" else share * expected
+    check_results(
+        {form: partial(torch.Tensor.clone, r) for form, r in results.items()}, expected, bound
+    )
+    return {form: float((r.double() - expected).abs().max()) for form, r in results.items()}
+
+
+def _resume(path: Path, origin: dict[str, Any]) -> Recording | None:
+    if not path.exists():
+        return None
+    recording = read_recording(path)
+    for name in SAME_AS_BEFORE:
+        before, now = recording["provenance"][name], origin[name]
+        if before != now:
+            raise ValueError(
+                f"{path}: data.provenance.{name} is {before!r}, and now it is {now!r}; "
+                "move the file away to record anew."
+            )
+    return recording

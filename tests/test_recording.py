@@ -1,0 +1,277 @@
+"""A recording is sound or it is refused, by an error that names the file, the field, the remedy."""
+
+import copy
+import json
+import math
+
+import pytest
+
+from lookup_matmul.timings import check_recording, checksum, read_recording, write_recording
+
+CASE = {
+    "form": "lookup",
+    "direction": "forward",
+    "vocab_size": 4,
+    "dim": 5,
+    "ids": 3,
+    "draw": "uniform",
+    "dtype": "float32",
+    "cache": "hot",
+    "distinct": 2,
+    "predicted_s": 1e-7,
+}
+MEASURED = {
+    "median_s": 2e-6,
+    "low_s": 1e-6,
+    "high_s": 3e-6,
+    "rounds": 9,
+    "calls": 100,
+    "peak_bytes": 60,
+    "max_error": 0.0,
+    "reason": None,
+}
+SOUND = {
+    "version": 1,
+    "complete": True,
+    "provenance": {
+        "kind": "cuda",
+        "device": "A device",
+        "device_memory_bytes": 10**9,
+        "driver": "1.2",
+        "cuda": "13.0",
+        "torch": "2.13.0",
+        "cpu": "A processor",
+        "threads": 2,
+        "date": "2026-01-31",
+        "command": "nox -s timings",
+        "commit": "abc",
+    },
+    "ceilings": {"copy_bytes_per_s": 1e9, "operations_per_s": {"float32": 1e10}},
+    "cases": [CASE | MEASURED, CASE | {"form": "index_select", "skipped": "needs 9 GB"}],
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Where a recording lies."""
+    return tmp_path / "recordings" / "a-device.json"
+
+
+def test_what_is_written_can_be_read(path):
+    """All of it, with its checksum, and nothing is left beside it."""
+    write_recording(path, SOUND)
+    assert read_recording(path) == SOUND | {"checksum": checksum(SOUND)}
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def changed(place: str, value: object) -> dict:
+    """Copy the sound recording, with one member changed, or removed by ``...``."""
+    recording = copy.deepcopy(SOUND)
+    *parents, last = place.split(".")
+    parent = recording
+    for name in parents:
+        parent = parent[int(name) if name.isdigit() else name]
+    if value is ...:
+        del parent[last]
+    else:
+        parent[last] = value
+    return recording | {"checksum": checksum(recording)}
+
+
+WRONG = {
+    "other version": ("version", 2, "version is 2, expected 1"),
+    "no version": ("version", ..., "data must contain ['version'] properties"),
+    "no provenance": ("provenance", ..., "data must contain ['provenance'] properties"),
+    "no driver": ("provenance.driver", ..., "data.provenance must contain ['driver'] properties"),
+    "driver is null": ("provenance.driver", None, "data.provenance.driver is None on kind 'cuda'"),
+    "cuda on a CPU": ("provenance.kind", "cpu", "data.provenance.driver is '1.2' on kind 'cpu'"),
+    "device is empty": ("provenance.device", "", "data.provenance.device must be longer"),
+    "date without day": ("provenance.date", "2026-01", "data.provenance.date must match pattern"),
+    "date as number": ("provenance.date", 2026, "data.provenance.date must be string"),
+    "no threads": (
+        "provenance.threads",
+        0,
+        "data.provenance.threads must be bigger than or equal to 1",
+    ),
+    "unknown kind": (
+        "provenance.kind",
+        "tpu",
+        "data.provenance.kind must be one of ['cpu', 'cuda']",
+    ),
+    "foreign member": (
+        "provenance.host",
+        "x",
+        "data.provenance must not contain {'host'} properties",
+    ),
+    "no ceilings": ("ceilings", {}, "data.ceilings must contain"),
+    "ceiling of zero": (
+        "ceilings.copy_bytes_per_s",
+        0,
+        "data.ceilings.copy_bytes_per_s must be bigger than 0",
+    ),
+    "no float32 ceiling": (
+        "ceilings.operations_per_s",
+        {},
+        "data.ceilings.operations_per_s must contain",
+    ),
+    "cases no list": ("cases", {}, "data.cases must be array"),
+    "negative time": (
+        "cases.0.median_s",
+        -1e-6,
+        "data.cases[0] must be valid exactly by one definition",
+    ),
+    "time is text": (
+        "cases.0.median_s",
+        "1",
+        "data.cases[0] must be valid exactly by one definition",
+    ),
+    "unknown form": (
+        "cases.0.form",
+        "magic",
+        "data.cases[0] must be valid exactly by one definition",
+    ),
+    "no spread": ("cases.0.low_s", ..., "data.cases[0] must be valid exactly by one definition"),
+    "measured and skipped": (
+        "cases.0.skipped",
+        "no",
+        "data.cases[0] must be valid exactly by one definition",
+    ),
+    "two rounds": ("cases.0.rounds", 2, "data.cases[0] must be valid exactly by one definition"),
+    "median below": (
+        "cases.0.low_s",
+        2.5e-6,
+        "data.cases[0].median_s is not between its quartiles",
+    ),
+    "median above": (
+        "cases.0.high_s",
+        1.5e-6,
+        "data.cases[0].median_s is not between its quartiles",
+    ),
+    "too many distinct": (
+        "cases.0.distinct",
+        4,
+        "data.cases[0].distinct is 4, more than ids or rows",
+    ),
+    "form without backward": (
+        "cases.1.direction",
+        "backward",
+        "data.cases[1].form is 'index_select', which has no backward pass",
+    ),
+    "twice the same": ("cases.1.form", "lookup", "data.cases[1] is Case("),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_member_is_named(path, name):
+    """Both on writing and on reading, though the checksum fits."""
+    place, value, fault = WRONG[name]
+    recording = changed(place, value)
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared below
+        write_recording(path, recording)
+    assert str(refused.value).startswith(f"{path}: {fault}")
+    assert not path.exists()
+    path.parent.mkdir()
+    path.write_text(json.dumps(recording), "utf-8")
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        read_recording(path)
+    assert str(refused.value).startswith(f"{path}: {fault}")
+    assert str(refused.value).endswith(
+        "Record again with nox -s timings, or take the file from its source."
+    )
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-8])
+def test_faster_than_the_machine_needs_a_reason(path, seconds):
+    """124 compulsory bytes in 10 ns are 12.4 GB/s, where a copy reaches 1."""
+    faster = {"median_s": seconds, "low_s": seconds, "high_s": seconds}
+    recording = copy.deepcopy(SOUND)
+    recording["cases"][0] |= faster
+    with pytest.raises(
+        ValueError, match=r"data.cases\[0\].median_s means .* GB/s of compulsory bytes"
+    ):
+        write_recording(path, recording)
+    recording["cases"][0]["reason"] = "stays in a cache"
+    write_recording(path, recording)
+
+
+def test_more_operations_than_the_machine_needs_a_reason(path):
+    """120 operations in 2 µs are 60 MFLOP/s, where a product reaches 10."""
+    recording = copy.deepcopy(SOUND)
+    recording["cases"][0] |= {"form": "multiplication alone"}
+    write_recording(path, recording)
+    recording["ceilings"]["operations_per_s"]["float32"] = 1e7
+    with pytest.raises(ValueError, match=r"means 0.06 GFLOP/s, where a large product reaches 0.01"):
+        write_recording(path, recording)
+
+
+@pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
+def test_no_number(path, name):
+    """JSON has none of these, though Python writes them."""
+    write_recording(path, SOUND)
+    path.write_text(path.read_text("utf-8").replace("2e-06", name), "utf-8")
+    with pytest.raises(ValueError, match=f"a-device.json: {name} is no number"):
+        read_recording(path)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_no_number_is_written(path, value):
+    """Before a byte is on disk."""
+    recording = copy.deepcopy(SOUND)
+    recording["cases"][0]["max_error"] = value
+    with pytest.raises(ValueError, match="Out of range float values"):
+        write_recording(path, recording)
+    assert not path.exists()
+
+
+def test_a_number_too_large_for_a_float(path):
+    """1e999 is read as infinity."""
+    write_recording(path, SOUND)
+    path.write_text(
+        path.read_text("utf-8").replace('"max_error": 0.0', '"max_error": 1e999'), "utf-8"
+    )
+    with pytest.raises(
+        ValueError, match=r"data.cases\[0\].max_error is inf, expected a finite number"
+    ):
+        read_recording(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("2e-06", "2.1e-06"),
+        ("A device", "Another device"),
+        ('"complete": true', '"complete": false'),
+    ],
+)
+def test_an_edited_file_is_refused(path, old, new):
+    """However likely the new value is."""
+    write_recording(path, SOUND)
+    path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+    with pytest.raises(ValueError, match="checksum does not match: the file was edited"):
+        read_recording(path)
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(path):
+    """At any length."""
+    write_recording(path, SOUND)
+    whole = path.read_bytes()
+    for length in range(0, len(whole) - 1, 37):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match="the file is not JSON"):
+            read_recording(path)
+
+
+@pytest.mark.parametrize("content", [b"[]", b"null", b'"text"', b"\xff\xfe"])
+def test_another_kind_of_file_is_refused(path, content):
+    """JSON or not."""
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"a-device.json: (data must be object|the file is not JSON)"
+    ):
+        read_recording(path)
+
+
+def test_the_sound_one_passes():
+    """So that the refusals above mean something."""
+    check_recording("x.json", SOUND | {"checksum": checksum(SOUND)})
