@@ -24,11 +24,12 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_extensions", "inventories"]
+exclude_patterns = ["_extensions", "inventories", "recordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-SOURCES = [*sorted((ROOT / "src").rglob("*.py")), ROOT / "constraints.txt"]
+RECORDINGS = sorted((ROOT / "docs" / "recordings").glob("*.json"))
+SOURCES = [*sorted((ROOT / "src").rglob("*.py")), ROOT / "constraints.txt", *RECORDINGS]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
 nb_execution_cache_path = str(
     ROOT / "build" / "executed" / sha256("\0".join(FACTS).encode()).hexdigest()[:16]

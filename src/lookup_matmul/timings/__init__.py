@@ -6,6 +6,8 @@ Needs the extra ``timings`` and is imported by its own name;
 
 from lookup_matmul.timings.bags import bag_contenders, check_bag_contenders, zipf_bags
 from lookup_matmul.timings.cases import (
+    BACKWARD,
+    DTYPES,
     Case,
     case_cost,
     contender,
@@ -30,9 +32,16 @@ from lookup_matmul.timings.cost import (
     product_cost,
     sectors_of_row,
 )
-from lookup_matmul.timings.machine import free_bytes, measure_ceilings, provenance
+from lookup_matmul.timings.machine import (
+    free_bytes,
+    measure_ceilings,
+    precision_of,
+    provenance,
+)
 from lookup_matmul.timings.measure import measure_group, record
+from lookup_matmul.timings.reading import copy_share, describe, read_recordings, select
 from lookup_matmul.timings.recording import (
+    Recording,
     check_recording,
     checksum,
     over_limit,
@@ -42,8 +51,11 @@ from lookup_matmul.timings.recording import (
 from lookup_matmul.timings.report import in_unit, markdown_table, ratio_table
 
 __all__ = [
+    "BACKWARD",
+    "DTYPES",
     "Case",
     "Cost",
+    "Recording",
     "Sizes",
     "Spread",
     "bag_contenders",
@@ -54,7 +66,9 @@ __all__ = [
     "check_results",
     "checksum",
     "contender",
+    "copy_share",
     "cuda_stopwatch",
+    "describe",
     "draw_ids",
     "expected_result",
     "free_bytes",
@@ -65,13 +79,16 @@ __all__ = [
     "measure_group",
     "one_hot_cost",
     "over_limit",
+    "precision_of",
     "predicted_s",
     "product_cost",
     "provenance",
     "ratio_table",
     "read_recording",
+    "read_recordings",
     "record",
     "sectors_of_row",
+    "select",
     "stopwatch",
     "sweep",
     "time_side_by_side",

@@ -12,8 +12,19 @@ from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.timings.cost import Cost, Sizes, lookup_cost, one_hot_cost, product_cost
 
 FORWARD = ("lookup", "index_select", "one-hot built and multiplied", "multiplication alone")
-BACKWARD = ("lookup", "lookup, sparse gradient", "multiplication alone")
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+BACKWARD = (
+    "lookup",
+    "lookup, deterministic",
+    "lookup, sparse gradient",
+    "multiplication alone",
+)
+# tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
+DTYPES = {
+    "float32": torch.float32,
+    "tf32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
 
 # Each part is a product of: vocabulary sizes, dimensions, numbers of ids, draws, dtypes, caches.
 UNIFORM, DRAWS, CACHES = ("uniform",), ("uniform", "zipf", "equal"), ("hot", "cold")
@@ -29,7 +40,7 @@ GPU_AXES: Axes = [
         (256,),
         (1, 1024, 2**15, 2**20),
         UNIFORM,
-        ("float32", "bfloat16"),
+        ("float32", "tf32", "bfloat16", "float16"),
         CACHES,
     ),
     ((64, 2**14, 2**20), (64, 1024, 4096), (1024, 2**18), DRAWS, ("float32",), CACHES),
@@ -159,7 +170,7 @@ def case_cost(case: Case, distinct: int) -> Cost:
         # One row for each id, as it arrives, beside a copy of the ids: nothing is added up.
         moved = 2 * case.ids * (8 + case.dim * itemsize)
         return Cost(0, moved, moved, moved, 0)
-    if case.form in ("lookup", "index_select"):
+    if case.form in ("lookup", "lookup, deterministic", "index_select"):
         return lookup_cost(sizes, backward=backward)
     alone = product_cost(sizes, backward=backward)
     return one_hot_cost(sizes) + alone if case.form == "one-hot built and multiplied" else alone
@@ -202,7 +213,19 @@ def contender(case: Case, ids: torch.Tensor, weight: torch.Tensor) -> Callable[[
     leaf = weight.detach().requires_grad_()
     sparse = case.form == "lookup, sparse gradient"
     rows = torch.nn.functional.embedding(ids, leaf, sparse=sparse)
-    return lambda: torch.autograd.grad(rows, leaf, arriving, retain_graph=True)[0]
+
+    def gradient() -> torch.Tensor:
+        return torch.autograd.grad(rows, leaf, arriving, retain_graph=True)[0]
+
+    def deterministic() -> torch.Tensor:
+        before = torch.are_deterministic_algorithms_enabled()
+        torch.use_deterministic_algorithms(True)
+        try:
+            return gradient()
+        finally:
+            torch.use_deterministic_algorithms(before)
+
+    return deterministic if case.form == "lookup, deterministic" else gradient
 
 
 def expected_result(case: Case, ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -57,6 +59,29 @@ def provenance(device: str, command: str) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def precision_of(dtype: str) -> Iterator[None]:
+    """Let the GPU round products of float32 to TF32 for ``"tf32"``, and forbid it otherwise.
+
+    Parameters
+    ----------
+    dtype : str
+        A name among those of a recording.
+
+    Examples
+    --------
+    >>> with precision_of("tf32"):
+    ...     torch.backends.cuda.matmul.allow_tf32
+    True
+    """
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
 def free_bytes(device: str) -> int:
     """Tell how much memory can still be allocated.
 
@@ -108,7 +133,8 @@ def measure_ceilings(device: str, *, quick: bool) -> Ceilings:
     operations = {}
     for name in ("float32",) if quick or device == "cpu" else DTYPES:
         square = torch.randn(side, side, device=device).to(DTYPES[name])
-        operations[name] = 2 * side**3 / _fast(lambda square=square: square @ square)
+        with precision_of(name):
+            operations[name] = 2 * side**3 / _fast(lambda square=square: square @ square)
     return {"copy_bytes_per_s": 8 * length / copy_s, "operations_per_s": operations}
 
 

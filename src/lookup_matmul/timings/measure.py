@@ -30,7 +30,12 @@ from lookup_matmul.timings.clock import (
     time_side_by_side,
 )
 from lookup_matmul.timings.cost import predicted_s
-from lookup_matmul.timings.machine import free_bytes, measure_ceilings, provenance
+from lookup_matmul.timings.machine import (
+    free_bytes,
+    measure_ceilings,
+    precision_of,
+    provenance,
+)
 from lookup_matmul.timings.recording import (
     VERSION,
     Recording,
@@ -40,7 +45,7 @@ from lookup_matmul.timings.recording import (
 )
 
 FLUSHED_BYTES = 2**27  # more than any last-level cache that is common
-PATIENCE_S = 2.0  # a call predicted to take longer is left out
+PATIENCE_S = 0.5  # a call predicted to take longer is left out
 SAVE_EVERY_S = 2.0
 SAME_AS_BEFORE = ("kind", "device", "driver", "cuda", "torch", "cpu", "threads", "commit")
 
@@ -174,6 +179,21 @@ def measure_group(
     weight = torch.randn(first.vocab_size, first.dim, generator=generator, device=device)
     weight = weight.to(DTYPES[first.dtype])
     calls = {case.form: contender(case, ids, weight) for case in fitting}
+    with precision_of(first.dtype):
+        return results + _measure(fitting, calls, asked, ids, weight, ceilings, rounds, watch)
+
+
+def _measure(
+    cases: list[Case],
+    calls: dict[str, Callable[[], torch.Tensor]],
+    asked: dict[Case, dict[str, Any]],
+    ids: torch.Tensor,
+    weight: torch.Tensor,
+    ceilings: dict[str, Any],
+    rounds: int,
+    watch: Watch | None,
+) -> list[dict[str, Any]]:
+    first, device = cases[0], weight.device.type
     errors = _errors(first, calls, ids, weight)
     scratch = torch.empty(
         FLUSHED_BYTES if first.cache == "cold" else 0, dtype=torch.uint8, device=device
@@ -185,7 +205,8 @@ def measure_group(
         prepare=scratch.bitwise_not_ if first.cache == "cold" else None,
         watch=watch or (cuda_stopwatch if device == "cuda" else stopwatch),
     )
-    for case in fitting:
+    results = []
+    for case in cases:
         measured = times[case.form]._asdict() | {
             "peak_bytes": peak_bytes(calls[case.form], device),
             "max_error": errors[case.form],
@@ -227,9 +248,11 @@ def _errors(
     results = {form: call().to_dense() for form, call in calls.items()}
     most = int(torch.bincount(ids).max())
     # Half precisions stop growing once a term is under half a unit: off by all of it at most.
-    exact = case.direction == "forward" or case.dtype == "float32"
+    exact = case.dtype in ("float32", "tf32")
     share = rounding_bound(most, torch.float32) if exact else 1.0
-    bound = 0.0 if case.direction == "forward" else share * expected
+    bound = share * expected if case.direction == "backward" else torch.zeros(())
+    if case.direction == "forward" and case.dtype == "tf32":
+        bound = expected.abs() * 2.0**-10  # a table rounded to ten bits after the point
     check_results(
         {form: partial(torch.Tensor.clone, r) for form, r in results.items()}, expected, bound
     )

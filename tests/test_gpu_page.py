@@ -1,0 +1,113 @@
+"""The page on GPUs builds with no recording, with one and with two, and with none that is damaged."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from test_build import Copy
+
+from lookup_matmul.timings import Recording, measure, measure_group, sweep, write_recording
+
+SPHINX = ("sphinx", "-q", "-d", "build/doctrees", "-b", "html", "docs", "build/html")
+CEILINGS = {"copy_bytes_per_s": 1e13, "operations_per_s": {"float32": 1e15, "tf32": 2e15}}
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    """Give a recording such as a GPU would make, measured on this CPU and labelled as a test."""
+    groups: dict = {}
+    for case in sweep(quick=True, cuda=True):
+        groups.setdefault(case[1:], []).append(case)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "FLUSHED_BYTES", 1000)
+        cases = [
+            result
+            for group in groups.values()
+            for result in measure_group(group, ceilings=CEILINGS, device="cpu", rounds=3)
+        ]
+    provenance = {
+        "kind": "cuda",
+        "device": "Test device",
+        "device_memory_bytes": 10**9,
+        "driver": "1.2",
+        "cuda": "13.0",
+        "torch": "2.13.0",
+        "cpu": "A processor",
+        "threads": 2,
+        "date": "2026-01-31",
+        "command": "pytest",
+        "commit": "0123456789",
+    }
+    return {
+        "version": 1,
+        "complete": True,
+        "provenance": provenance,
+        "ceilings": CEILINGS,
+        "cases": cases,
+    }
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """Give a copy of the site with this page alone, and without recordings."""
+    copy = Copy(tmp_path_factory.mktemp("gpu"))
+    page = copy.root / "docs" / "tutorials" / "on-a-gpu.md"
+    for other in (copy.root / "docs").rglob("*.md"):
+        if other != page:
+            other.unlink()
+    for path in (copy.root / "docs").glob("recordings/*.json"):
+        path.unlink()
+    text = re.sub(r"(?<!!)\[([^]\n]*)\]\([^)\n]*\)", r"\1", page.read_text("utf-8"))
+    page.write_text(text, "utf-8")
+    toctree = "# Index\n\n```{toctree}\ntutorials/on-a-gpu\n```\n\n```{bibliography}\n:all:\n```\n"
+    (copy.root / "docs" / "index.md").write_text(toctree, "utf-8")
+    return copy
+
+
+def built(copy: Copy) -> tuple[subprocess.CompletedProcess[str], BeautifulSoup]:
+    """Build and read the page."""
+    done = copy.run(*SPHINX)
+    return done, BeautifulSoup(copy.html("tutorials/on-a-gpu"), "html.parser")
+
+
+def recorded(copy: Copy, name: str) -> Path:
+    """Say where a recording lies in the copy."""
+    return copy.root / "docs" / "recordings" / f"{name}.json"
+
+
+def test_no_recording_then_one_then_two_then_a_damaged_one(
+    copy: Copy, recording: Recording
+) -> None:
+    """Each build shows what there is, names it at every number, and a damaged file stops it."""
+    done, page = built(copy)
+    assert done.returncode == 0, done.stderr
+    text = page.get_text(" ", strip=True)
+    assert "There is no recording of a GPU yet" in text
+    assert "nox -s timings" in text
+    assert text.count("No recording holds") == 6
+    assert not page.select("svg.drawing, table")
+
+    write_recording(recorded(copy, "test-device"), recording)
+    done, page = built(copy)
+    assert done.returncode == 0, done.stderr
+    text = page.get_text(" ", strip=True)
+    assert "There is no recording of a GPU yet" not in text
+    assert "Test device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31" in text
+    assert "No recording holds" not in text
+    assert len(page.select("svg.drawing")) == 1
+    assert len(page.select("table")) == 6
+
+    write_recording(recorded(copy, "second-device"), recording)
+    done, page = built(copy)
+    assert done.returncode == 0, done.stderr
+    assert len(page.select("svg.drawing")) == 2
+    named = {row.select("td")[0].get_text() for row in page.select("table")[0].select("tbody tr")}
+    assert named == {"test-device", "second-device"}
+
+    whole = recorded(copy, "second-device").read_text("utf-8")
+    recorded(copy, "second-device").write_text(whole[:-20], "utf-8")
+    done = copy.run(*SPHINX)
+    assert done.returncode != 0
+    assert "second-device.json: the file is not JSON" in done.stderr
