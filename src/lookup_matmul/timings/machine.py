@@ -55,7 +55,7 @@ def provenance(device: str, command: str) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
-        "commit": _said("git", "rev-parse", "HEAD"),
+        "commit": _said("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"),
     }
 
 
