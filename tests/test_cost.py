@@ -148,6 +148,12 @@ def test_ids_are_drawn_as_named(draw):
     )
 
 
+def test_the_frequent_ids_of_zipf_are_not_neighbours():
+    """Which id is the most frequent is drawn as well."""
+    first = {int(draw_ids("zipf", 5_000, 50, seed=seed).bincount().argmax()) for seed in range(5)}
+    assert len(first) > 1
+
+
 def test_an_unknown_draw_is_named():
     """With those that are known."""
     with pytest.raises(ValueError, match="draw is 'normal', expected 'uniform', 'zipf' or 'equal'"):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from unittest import mock
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from lookup_matmul.timings import (
     measure_group,
     provenance,
     read_recording,
+    read_recordings,
     record,
     sweep,
 )
@@ -73,6 +75,70 @@ def test_the_oracle_is_the_plain_definition(group):
         for k in ids.tolist():
             expected[k] += 0.125
     assert torch.equal(expected_result(case, ids, weight), expected)
+
+
+def test_the_deterministic_form_asks_for_it_and_asks_no_longer():
+    """The switch is on during the call only."""
+    case = CASE._replace(form="lookup, deterministic", direction="backward")
+    call = contender(case, draw_ids("uniform", 64, 50), torch.randn(50, 16))
+    seen = []
+
+    def gradient(*args, **kwargs):
+        seen.append(torch.are_deterministic_algorithms_enabled())
+        return (torch.zeros(1),)
+
+    with mock.patch("torch.autograd.grad", gradient):
+        call()
+    assert seen == [True]
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize("dtype", ["tf32", "float32"])
+def test_reduced_precision_is_allowed_where_it_is_named(dtype):
+    """While results are computed, and not afterwards."""
+    seen = set()
+
+    def watch(call, calls, prepare):
+        seen.add(torch.backends.cuda.matmul.allow_tf32)
+        return 2e-6
+
+    rates = CEILINGS | {"operations_per_s": {"float32": 1e10, "tf32": 1e10}}
+    measure_group([CASE._replace(dtype=dtype)], ceilings=rates, device="cpu", rounds=3, watch=watch)
+    assert seen == {dtype == "tf32"}
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+def test_the_gpus_clock_stands_between_the_calls_and_nothing_else():
+    """Warm up, wait, prepare, then an event at either end, and wait before reading them."""
+    log = []
+
+    class Event:
+        def __init__(self, device, enable_timing):
+            assert (device, enable_timing) == ("cuda", True)
+
+        def record(self):
+            log.append("event")
+
+        def elapsed_time(self, _end):
+            log.append("read")
+            return 6.0  # milliseconds
+
+    with (
+        mock.patch("torch.Event", Event),
+        mock.patch("torch.cuda.synchronize", side_effect=lambda: log.append("wait")),
+    ):
+        seconds = cuda_stopwatch(lambda: log.append("call"), 3, lambda: log.append("prepare"))
+    assert log == ["call", "wait", "prepare", "event", *["call"] * 3, "event", "wait", "read"]
+    assert seconds == pytest.approx(2e-3)
+
+
+def test_recordings_are_told_by_their_kind(counted):
+    """A CPU's is not shown among GPUs, and a folder that is missing holds none."""
+    path, _, fake = counted
+    record(path, CASES, device="cpu", command="test", measure=fake)
+    assert list(read_recordings(path.parent, "cpu")) == ["mine"]
+    assert read_recordings(path.parent, "cuda") == {}
+    assert read_recordings(path.parent / "missing", "cpu") == {}
 
 
 def test_a_wrong_form_is_not_timed(monkeypatch):
