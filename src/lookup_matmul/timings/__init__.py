@@ -5,16 +5,7 @@ Needs the extra ``timings`` and is imported by its own name;
 """
 
 from lookup_matmul.timings.bags import bag_contenders, check_bag_contenders, zipf_bags
-from lookup_matmul.timings.cases import (
-    BACKWARD,
-    DTYPES,
-    Case,
-    case_cost,
-    contender,
-    draw_ids,
-    expected_result,
-    sweep,
-)
+from lookup_matmul.timings.cases import BACKWARD, DTYPES, FORWARD, Case, sweep
 from lookup_matmul.timings.clock import (
     Spread,
     check_results,
@@ -22,6 +13,7 @@ from lookup_matmul.timings.clock import (
     stopwatch,
     time_side_by_side,
 )
+from lookup_matmul.timings.contenders import case_cost, contender, draw_ids, expected_result
 from lookup_matmul.timings.cost import (
     Cost,
     Sizes,
@@ -38,8 +30,9 @@ from lookup_matmul.timings.machine import (
     precision_of,
     provenance,
 )
-from lookup_matmul.timings.measure import measure_group, record
+from lookup_matmul.timings.measure import measure_group
 from lookup_matmul.timings.reading import copy_share, describe, read_recordings, select
+from lookup_matmul.timings.recorder import record
 from lookup_matmul.timings.recording import (
     Recording,
     check_recording,
@@ -53,6 +46,7 @@ from lookup_matmul.timings.report import in_unit, markdown_table, ratio_table
 __all__ = [
     "BACKWARD",
     "DTYPES",
+    "FORWARD",
     "Case",
     "Cost",
     "Recording",

@@ -13,7 +13,7 @@ from lookup_matmul.timings.bags import bag_contenders, check_bag_contenders, zip
 from lookup_matmul.timings.cases import sweep
 from lookup_matmul.timings.clock import time_side_by_side
 from lookup_matmul.timings.machine import provenance
-from lookup_matmul.timings.measure import record
+from lookup_matmul.timings.recorder import record
 from lookup_matmul.timings.report import ratio_table
 
 ROWS, PER_ROW, VOCAB_SIZE, DIM = 1024, 100, 50_000, 128

@@ -1,27 +1,16 @@
-"""Measure the cases of a sweep, group by group, into a recording that can be resumed."""
+"""Measure cases that share their inputs side by side, each checked before it is timed."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
 from lookup_matmul.memory import peak_bytes
 from lookup_matmul.rounding import rounding_bound
-from lookup_matmul.timings.cases import (
-    DTYPES,
-    Case,
-    case_cost,
-    contender,
-    draw_ids,
-    expected_result,
-)
+from lookup_matmul.timings.cases import DTYPES, Case
 from lookup_matmul.timings.clock import (
     Watch,
     check_results,
@@ -29,97 +18,13 @@ from lookup_matmul.timings.clock import (
     stopwatch,
     time_side_by_side,
 )
+from lookup_matmul.timings.contenders import case_cost, contender, draw_ids, expected_result
 from lookup_matmul.timings.cost import predicted_s
-from lookup_matmul.timings.machine import (
-    free_bytes,
-    measure_ceilings,
-    precision_of,
-    provenance,
-)
-from lookup_matmul.timings.recording import (
-    VERSION,
-    Recording,
-    over_limit,
-    read_recording,
-    write_recording,
-)
+from lookup_matmul.timings.machine import free_bytes, precision_of
+from lookup_matmul.timings.recording import over_limit
 
 FLUSHED_BYTES = 2**27  # more than any last-level cache that is common
 PATIENCE_S = 0.5  # a call predicted to take longer is left out
-SAVE_EVERY_S = 2.0
-SAME_AS_BEFORE = ("kind", "device", "driver", "cuda", "torch", "cpu", "threads", "commit")
-
-
-def record(
-    path: Path,
-    cases: Iterable[Case],
-    *,
-    device: str,
-    command: str,
-    quick: bool = False,
-    measure: Callable[..., list[dict[str, Any]]] | None = None,
-) -> Recording:
-    """Measure what a recording lacks, and keep it on disk all along.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The recording; what it holds already is not measured again.
-    cases : collections.abc.Iterable
-        The cases; those that share their inputs stand together.
-    device : str
-        ``"cpu"`` or ``"cuda"``.
-    command : str
-        The command that measures, for the provenance.
-    quick : bool
-        Fewer rounds, smaller ceilings.
-    measure : collections.abc.Callable, optional
-        Instead of :func:`measure_group`, for tests.
-
-    Returns
-    -------
-    dict
-        The complete recording.
-
-    Raises
-    ------
-    ValueError
-        If the file at ``path`` is not sound, or comes from another machine or other versions.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "mine.json")
-    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> recording = record(path, [case], device="cpu", command="doctest", quick=True)
-    >>> recording["complete"], recording["cases"][0]["max_error"]
-    (True, 0.0)
-    """
-    origin = provenance(device, command)
-    recording = _resume(path, origin) or {
-        "version": VERSION,
-        "complete": False,
-        "provenance": origin,
-        "ceilings": measure_ceilings(device, quick=quick),
-        "cases": [],
-    }
-    measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
-    wanted = list(cases)
-    done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-    saved_at = time.monotonic()
-    with tqdm(total=len(wanted), initial=len(done & set(wanted)), unit="case") as bar:
-        for key, group in groupby(wanted, key=lambda case: case[1:]):
-            missing = [case for case in group if case not in done]
-            bar.set_postfix_str(f"V={key[1]:,} d={key[2]} ids={key[3]:,}")
-            if missing:
-                recording["cases"] += measure(missing, ceilings=recording["ceilings"])
-            if time.monotonic() - saved_at > SAVE_EVERY_S:
-                write_recording(path, recording)
-                saved_at = time.monotonic()
-            bar.update(len(missing))
-    recording["complete"] = True
-    write_recording(path, recording)
-    return recording
 
 
 def measure_group(
@@ -178,14 +83,22 @@ def measure_group(
     generator = torch.Generator(device).manual_seed(1)
     weight = torch.randn(first.vocab_size, first.dim, generator=generator, device=device)
     weight = weight.to(DTYPES[first.dtype])
-    calls = {case.form: contender(case, ids, weight) for case in fitting}
+    calls = {}
+    for case in fitting:
+        call = contender(case, ids, weight)
+        try:
+            call()
+            calls[case] = call
+        except NotImplementedError as error:  # torch lacks some forms in some dtypes
+            results.append(asked[case] | {"skipped": f"torch says: {error}"})
+    if not calls:
+        return results
     with precision_of(first.dtype):
-        return results + _measure(fitting, calls, asked, ids, weight, ceilings, rounds, watch)
+        return results + _measure(calls, asked, ids, weight, ceilings, rounds, watch)
 
 
 def _measure(
-    cases: list[Case],
-    calls: dict[str, Callable[[], torch.Tensor]],
+    forms: dict[Case, Callable[[], torch.Tensor]],
     asked: dict[Case, dict[str, Any]],
     ids: torch.Tensor,
     weight: torch.Tensor,
@@ -193,7 +106,8 @@ def _measure(
     rounds: int,
     watch: Watch | None,
 ) -> list[dict[str, Any]]:
-    first, device = cases[0], weight.device.type
+    first, device = next(iter(forms)), weight.device.type
+    calls = {case.form: call for case, call in forms.items()}
     errors = _errors(first, calls, ids, weight)
     scratch = torch.empty(
         FLUSHED_BYTES if first.cache == "cold" else 0, dtype=torch.uint8, device=device
@@ -206,7 +120,7 @@ def _measure(
         watch=watch or (cuda_stopwatch if device == "cuda" else stopwatch),
     )
     results = []
-    for case in cases:
+    for case in forms:
         measured = times[case.form]._asdict() | {
             "peak_bytes": peak_bytes(calls[case.form], device),
             "max_error": errors[case.form],
@@ -257,17 +171,3 @@ def _errors(
         {form: partial(torch.Tensor.clone, r) for form, r in results.items()}, expected, bound
     )
     return {form: float((r.double() - expected).abs().max()) for form, r in results.items()}
-
-
-def _resume(path: Path, origin: dict[str, Any]) -> Recording | None:
-    if not path.exists():
-        return None
-    recording = read_recording(path)
-    for name in SAME_AS_BEFORE:
-        before, now = recording["provenance"][name], origin[name]
-        if before != now:
-            raise ValueError(
-                f"{path}: data.provenance.{name} is {before!r}, and now it is {now!r}; "
-                "move the file away to record anew."
-            )
-    return recording

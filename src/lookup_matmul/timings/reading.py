@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from lookup_matmul.timings.cases import Case, case_cost
+from lookup_matmul.timings.cases import Case
+from lookup_matmul.timings.contenders import case_cost
 from lookup_matmul.timings.recording import Recording, read_recording
 
 
