@@ -196,7 +196,15 @@ def test_a_time_beyond_the_limit_gets_its_reason():
     """Small tables stay in a cache, and the recording says so."""
     slow = {"copy_bytes_per_s": 1e6, "operations_per_s": {"float32": 1e10}}
     (result,) = measure_group([CASE], ceilings=slow, device="cpu", rounds=3, watch=steady)
-    assert result["reason"].endswith("stays in a cache")
+    assert result["reason"].endswith("GB/s: what is used again stays in a cache")
+    (result,) = measure_group(
+        [CASE._replace(cache="cold")], ceilings=slow, device="cpu", rounds=3, watch=steady
+    )
+    assert result["reason"].endswith("what is written may stay in a cache")
+    few = {"copy_bytes_per_s": 1e12, "operations_per_s": {"float32": 1e9}}
+    product = CASE._replace(form="multiplication alone")
+    (result,) = measure_group([product], ceilings=few, device="cpu", rounds=3, watch=steady)
+    assert result["reason"].endswith("this one has another shape")
     (result,) = measure_group(
         [CASE], ceilings=CEILINGS | {"copy_bytes_per_s": 1e12}, device="cpu", rounds=3, watch=steady
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import cpuinfo
@@ -55,7 +56,7 @@ def provenance(device: str, command: str) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
-        "commit": _said("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"),
+        "commit": _said("git", "rev-parse", "HEAD") + ("-changed" if _source_changed() else ""),
     }
 
 
@@ -145,6 +146,11 @@ def _cpu_name() -> str:
 
 def _fast(call: Call) -> float:
     return time_side_by_side({"": call}, rounds=5)[""].low_s
+
+
+def _source_changed() -> bool:
+    package = Path(__file__).parent.parent
+    return _said("git", "-C", str(package), "status", "--porcelain", ".") not in ("", "unknown")
 
 
 def _said(*command: str) -> str:

@@ -41,7 +41,7 @@ ASKED = {
     "dtype": {"enum": sorted(DTYPES)},
     "cache": {"enum": ["hot", "cold"]},
     "distinct": COUNT,
-    "predicted_s": POSITIVE,
+    "predicted_s": {"type": "number", "minimum": 0},
 }
 SCHEMA = _object(
     {
