@@ -114,9 +114,11 @@ EXPECTED_ERRORS = {
     ],
     "tutorials/csr-is-an-embedding-bag": [
         "NotImplementedError: embedding_bag: per_sample_weights was not None.",
+        "are sorted and distinct along the last dimension values` is not satisfied.",
         "ValueError: row 0 has id 3 before 1, expected ascending and distinct ids;",
         "ValueError: row 1 ends at offsets[2] = 2, expected 5, the number of entries;",
         "IndexError: row 2 names column 1000000, but a table of 4 rows takes 0 <= column <= 3;",
+        "ValueError: row 1 begins at 3 and ends at 2, expected offsets that never fall;",
     ],
     "tutorials/gradient-of-the-choice": [
         "RuntimeError: only Tensors of floating point dtype can require gradients",
