@@ -6,8 +6,9 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 """
 
 from lookup_matmul.bag_checks import check_bags
-from lookup_matmul.bags import Bags, Rows, to_bags, to_scipy_csr, to_torch_csr
+from lookup_matmul.bags import Bags, Rows, to_bags
 from lookup_matmul.checks import check_ids, check_inputs
+from lookup_matmul.csr import to_scipy_csr, to_torch_csr
 from lookup_matmul.equality import assert_bitwise_equal, assert_within
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear

@@ -1,0 +1,108 @@
+"""From the arguments of an embedding bag to a CSR matrix, of SciPy or of torch."""
+
+import torch
+from scipy import sparse
+
+from lookup_matmul.bag_checks import check_bags
+from lookup_matmul.bags import Bags
+
+
+def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
+    """Write the arguments of an embedding bag as a SciPy CSR matrix.
+
+    Parameters
+    ----------
+    bags : Bags
+        The rows; on a CPU, since that is where SciPy computes.
+    vocab_size : int
+        Number of columns.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Shape (number of rows, vocab_size), sharing memory with ``bags``; gradients stay behind.
+        Copied are: ids and offsets, if their dtypes differ or, as int64, could be int32;
+        weights of a dtype that NumPy lacks (bfloat16) or SciPy cannot compute with (float16),
+        as float32; and weights of ``None``, written as float32 ones.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_bags` says; also a ``ValueError`` if ``bags`` is not on a CPU.
+
+    Examples
+    --------
+    >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).toarray()
+    array([[0., 1., 0., 1.],
+           [0., 0., 0., 0.],
+           [1., 0., 0., 0.]], dtype=float32)
+    """
+    bags = Bags(*bags)
+    check_bags(bags, vocab_size)
+    if bags.ids.device.type != "cpu":
+        raise ValueError(f"bags is on {bags.ids.device}, expected cpu; move each with .cpu().")
+    values = _values(bags, torch.float32).detach()
+    if values.dtype in (torch.float16, torch.bfloat16):
+        values = values.float()
+    arrays = (values.numpy(), bags.ids.numpy(), bags.offsets.numpy())
+    return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, vocab_size))
+
+
+def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
+    """Write the arguments of an embedding bag as a torch tensor of layout ``torch.sparse_csr``.
+
+    Parameters
+    ----------
+    bags : Bags
+        The rows, on any device; the ids of each row ascending and distinct, as torch asks.
+    vocab_size : int
+        Number of columns.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (number of rows, vocab_size); it shares memory with ``bags``,
+        and gradients flow to ``bags.weights``.
+        Copied are the offsets, if their dtype differs from that of the ids;
+        weights of ``None`` are written as ones of the default dtype.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`check_bags` says; also a ``ValueError`` if the ids of a row do not ascend.
+
+    Notes
+    -----
+    torch itself checks such a tensor only when asked to, and computing with a broken one can
+    crash the process; what this function returns has been checked.
+    The first such tensor of a process makes torch warn that the layout is in beta.
+
+    Examples
+    --------
+    >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).to_dense()
+    tensor([[0., 1., 0., 1.],
+            [0., 0., 0., 0.],
+            [1., 0., 0., 0.]])
+    """
+    bags = Bags(*bags)
+    check_bags(bags, vocab_size)
+    ids, offsets = bags.ids, bags.offsets.to(bags.ids.dtype)
+    falls = ids[1:] <= ids[:-1]
+    inner = offsets[(offsets > 0) & (offsets < len(ids))].long()
+    falls[inner - 1] = False  # from one row to the next the ids may fall
+    if falls.any():
+        place = int(falls.nonzero()[0])
+        row = int(torch.searchsorted(offsets, place, right=True)) - 1
+        raise ValueError(
+            f"row {row} has id {int(ids[place])} before {int(ids[place + 1])}, expected ascending "
+            "and distinct ids; to_scipy_csr(...) followed by sum_duplicates() sorts and adds them."
+        )
+    values = _values(bags, torch.get_default_dtype())
+    size = (len(offsets) - 1, vocab_size)
+    return torch.sparse_csr_tensor(offsets, ids, values, size, check_invariants=True)
+
+
+def _values(bags: Bags, dtype: torch.dtype) -> torch.Tensor:
+    if bags.weights is not None:
+        return bags.weights
+    return torch.ones(len(bags.ids), dtype=dtype, device=bags.ids.device)

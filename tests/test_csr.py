@@ -1,0 +1,84 @@
+"""Bags become CSR matrices of SciPy and of torch, and return; memory is shared where possible."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from lookup_matmul import (
+    Bags,
+    assert_bitwise_equal,
+    shares_storage,
+    to_bags,
+    to_scipy_csr,
+    to_torch_csr,
+)
+
+
+def matrix(index: type = np.int32, dtype: type = np.float32) -> sparse.csr_array:
+    """Draw a small matrix of the wanted dtypes."""
+    rows = sparse.random_array((6, 9), density=0.3, format="csr", dtype=dtype, rng=1)
+    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+    return rows
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 6),
+    st.integers(1, 9),
+    st.floats(0, 1),
+    st.sampled_from([np.int32, np.int64]),
+    st.sampled_from([np.float32, np.float64]),
+)
+def test_there_and_back(count, columns, density, index, dtype):
+    """Both ways round, through SciPy and through torch, every bit returns."""
+    rows = sparse.random_array((count, columns), density=density, format="csr", dtype=dtype, rng=0)
+    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+    rows.sort_indices()
+    bags = to_bags(rows)
+    by_scipy, by_torch = to_bags(to_scipy_csr(bags, columns)), to_bags(to_torch_csr(bags, columns))
+    for way in (by_scipy, by_torch):
+        assert torch.equal(way.ids, bags.ids)
+        assert torch.equal(way.offsets, bags.offsets)
+        assert_bitwise_equal(way.weights, bags.weights)
+
+
+def test_to_scipy_shares_memory_and_copies_where_documented():
+    """Values always, ids and offsets as int32; float16 and bfloat16 become float32."""
+    bags = to_bags(matrix())
+    rows = to_scipy_csr(bags, 9)
+    for array, member in zip((rows.indices, rows.indptr, rows.data), bags, strict=True):
+        assert np.shares_memory(array, member.numpy())
+    for dtype in (torch.float16, torch.bfloat16):
+        assert to_scipy_csr(bags._replace(weights=bags.weights.to(dtype)), 9).dtype == np.float32
+    assert to_scipy_csr(bags._replace(weights=None), 9).data.tolist() == [1.0] * len(bags.ids)
+
+
+def test_to_torch_shares_memory():
+    """Also the values that require a gradient, which reaches them."""
+    bags = to_bags(matrix())
+    values = bags.weights.clone().requires_grad_()
+    rows = to_torch_csr(bags._replace(weights=values), 9)
+    assert shares_storage(rows.values(), values)
+    assert shares_storage(rows.col_indices(), bags.ids)
+    (rows.to_dense() * 2).sum().backward()
+    assert (values.grad == 2).all()
+
+
+@pytest.mark.parametrize("ids", [[0, 3, 1], [0, 3, 3]], ids=["unsorted", "duplicate"])
+def test_torch_csr_needs_ascending_ids(ids):
+    """The error names the row and the way out, which works."""
+    bags = Bags(torch.tensor([5, *ids]), torch.tensor([0, 1, 4]), torch.ones(4))
+    with pytest.raises(ValueError, match=rf"row 1 has id 3 before {ids[2]}, expected ascending"):
+        to_torch_csr(bags, 6)
+    rows = to_scipy_csr(bags, 6)
+    rows.sum_duplicates()
+    assert (to_torch_csr(to_bags(rows), 6).to_dense().numpy() == rows.toarray()).all()
+
+
+def test_ids_may_fall_between_rows():
+    """Across empty rows as well, and with a last row that is empty."""
+    bags = Bags(torch.tensor([5, 2, 1]), torch.tensor([0, 0, 1, 1, 2, 3, 3]))
+    assert to_torch_csr(bags, 6).to_dense().sum(dim=1).tolist() == [0, 1, 0, 1, 1, 0]
