@@ -15,7 +15,16 @@ import pytest
 import torch
 from scipy import sparse
 
-from lookup_matmul import Bags, check_bags, dense_matmul, sum_of_rows
+from lookup_matmul import (
+    Bags,
+    check_bags,
+    dense_matmul,
+    dense_rows,
+    sum_of_rows,
+    to_bags,
+    to_scipy_csr,
+    to_torch_csr,
+)
 
 WEIGHT = torch.zeros(4, 2)
 IDS, OFFSETS, VALUES = torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3)
@@ -49,16 +58,16 @@ BROKEN = {
     "scipy indptr too short": (lambda: scipy_rows(indptr=np.array([0, 2, 3])), ValueError, "indptr has 3 elements, expected 4 for the 3 rows of the matrix;"),
     "scipy indptr empty": (lambda: scipy_rows(indptr=np.array([], dtype=np.int32)), ValueError, "indptr has 0 elements, expected 4"),
     "scipy too few values": (lambda: scipy_rows(data=np.ones(2)), ValueError, "weights has 2 elements and ids 3, expected as many;"),
-    "scipy Boolean": (lambda: scipy_rows(data=np.ones(3, dtype=bool)), TypeError, "weights has dtype torch.bool, expected an integer or floating one;"),
-    "scipy complex": (lambda: scipy_rows(data=np.ones(3, dtype=np.complex64)), TypeError, "weights has dtype torch.complex64, expected an integer or floating one;"),
+    "scipy Boolean": (lambda: scipy_rows(data=np.ones(3, dtype=bool)), TypeError, "data has dtype bool, expected native integers or floats of at most 64 bits; convert with rows.astype('float32') if True counts as 1."),
+    "scipy complex": (lambda: scipy_rows(data=np.ones(3, dtype=np.complex64)), TypeError, "data has dtype complex64, expected native integers or floats of at most 64 bits; take one real number of each, such as rows.real or abs(rows)."),
     "scipy long double": (lambda: scipy_rows(data=np.ones(3, dtype=np.longdouble)), TypeError, f"data has dtype {np.dtype(np.longdouble)}, expected native integers or floats of at most 64 bits;"),
-    "scipy double complex": (lambda: scipy_rows(data=np.ones(3, dtype=np.complex128)), TypeError, "weights has dtype torch.complex128, expected an integer or floating one;"),
+    "scipy double complex": (lambda: scipy_rows(data=np.ones(3, dtype=np.complex128)), TypeError, "data has dtype complex128,"),
     "scipy objects": (lambda: scipy_rows(data=np.array([1, 2, 3], dtype=object)), TypeError, "data has dtype object,"),
     "scipy byte order": (lambda: scipy_rows(data=np.ones(3, dtype=">f8")), TypeError, "data has dtype >f8, expected native"),
-    "scipy float indices": (lambda: scipy_rows(indices=np.array([1.0, 3.0, 0.0])), TypeError, "ids has dtype torch.float64, expected torch.int32 or torch.int64;"),
-    "scipy short indices": (lambda: scipy_rows(indices=np.array([1, 3, 0], dtype=np.int16)), TypeError, "ids has dtype torch.int16,"),
+    "scipy float indices": (lambda: scipy_rows(indices=np.array([1.0, 3.0, 0.0])), TypeError, "indices has dtype float64, expected int32 or int64; assign rows.indices = rows.indices.astype('int64') if its values are meant as row numbers."),
+    "scipy short indices": (lambda: scipy_rows(indices=np.array([1, 3, 0], dtype=np.int16)), TypeError, "indices has dtype int16,"),
     "scipy indices in two dimensions": (lambda: scipy_rows(indices=np.array([[1, 3, 0]])), ValueError, "ids has layout torch.strided and shape (1, 3), expected one dense dimension;"),
-    "scipy too many columns": (lambda: sparse.csr_array((3, 5)), ValueError, "rows has 5 columns and the table 4 rows, expected as many;"),
+    "scipy too many columns": (lambda: sparse.csr_array((3, 5)), ValueError, "rows has 5 columns and the table 4 rows, expected as many; column k of the one multiplies row k of the other, so make both from the same vocabulary."),
     "scipy too few columns": (lambda: sparse.csr_array((3, 3)), ValueError, "rows has 3 columns and the table 4 rows,"),
     "scipy CSC": (lambda: scipy_rows().tocsc(), TypeError, "rows is a SciPy matrix of format 'csc' and shape (3, 4), expected CSR with two dimensions; convert with rows.tocsr()."),
     "scipy one dimension": (lambda: scipy_rows()[0], TypeError, "rows is a SciPy matrix of format"),
@@ -68,9 +77,14 @@ BROKEN = {
     "torch crow ends late": (lambda: torch_rows([0, 2, 9], [1, 3, 0]), ValueError, "row 1 ends at offsets[2] = 9, expected 3,"),
     "torch crow begins early": (lambda: torch_rows([-7, 2, 3], [1, 3, 0]), ValueError, "offsets[0] is -7, expected 0:"),
     "torch too many columns": (lambda: torch_rows([0, 1], [0], columns=5), ValueError, "rows has 5 columns and the table 4 rows,"),
+    "torch Boolean": (lambda: (torch.eye(4) > 0).to_sparse_csr(), TypeError, "weights has dtype torch.bool, expected an integer or floating one; convert with .float() if True counts as 1."),
+    "torch complex": (lambda: (torch.eye(4) * 1j).to_sparse_csr(), TypeError, "weights has dtype torch.complex64, expected an integer or floating one; take one real number of each, such as .abs()."),
+    "torch too many rows": (lambda: torch.sparse_csr_tensor(torch.tensor([0, 2, 3]), torch.tensor([1, 3, 0]), torch.ones(3), (3, 4), check_invariants=False), ValueError, "indptr has 3 elements, expected 4 for the 3 rows of the matrix;"),
     "torch dense": (lambda: torch.ones(3, 4), TypeError, "rows is a tensor of layout torch.strided and shape (3, 4), expected torch.sparse_csr with two dimensions;"),
     "torch COO": (lambda: torch.ones(3, 4).to_sparse(), TypeError, "rows is a tensor of layout torch.sparse_coo"),
     "torch batch of matrices": (lambda: torch.ones(2, 3, 4).to_sparse_csr(), TypeError, "rows is a tensor of layout torch.sparse_csr and shape (2, 3, 4),"),
+    "torch hybrid": (lambda: torch.ones(3, 4, 2).to_sparse_csr(dense_dim=1), TypeError, "rows is a tensor of layout torch.sparse_csr and shape (3, 4, 2),"),
+    "torch blocks": (lambda: torch.ones(4, 4).to_sparse_bsr((2, 2)), TypeError, "rows is a tensor of layout torch.sparse_bsr and shape (4, 4),"),
     "bags without the end": (lambda: (IDS, OFFSETS[:-1], VALUES), ValueError, "row 1 ends at offsets[2] = 2, expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
     "bags without offsets": (lambda: (IDS, OFFSETS[:0], VALUES), ValueError, "offsets is empty, expected one element for each row and the end;"),
     "bags with too many weights": (lambda: (IDS, OFFSETS, torch.ones(4)), ValueError, "weights has 4 elements and ids 3,"),
@@ -79,6 +93,10 @@ BROKEN = {
     "bags with weights elsewhere": (lambda: (IDS, OFFSETS, VALUES.to("meta")), ValueError, "ids is on cpu and weights on meta, expected one device;"),
     "bags of lists": (lambda: ([1, 3, 0], OFFSETS), TypeError, "ids is a list, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
     "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32,"),
+    "bags with a negative id": (lambda: (torch.tensor([1, -3, 0]), OFFSETS, VALUES), IndexError, "row 0 names column -3,"),
+    "bags with offsets that fall": (lambda: (IDS, torch.tensor([0, 2, 1, 3]), VALUES), ValueError, "row 1 begins at 2 and ends at 1,"),
+    "bags with Boolean weights": (lambda: (IDS, OFFSETS, VALUES > 0), TypeError, "weights has dtype torch.bool,"),
+    "bags of arrays": (lambda: (IDS.numpy(), OFFSETS.numpy()), TypeError, "ids is a ndarray, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
     "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "rows is a tuple, expected a SciPy CSR matrix,"),
     "a NumPy array": (lambda: np.ones((3, 4)), TypeError, "rows is a ndarray, expected a SciPy CSR matrix,"),
 }  # fmt: skip
@@ -86,13 +104,14 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["lookup_matmul"])
 
 
-def outcome(name: str, form: object) -> str:
+def outcome(name: str, form: object, size: object = WEIGHT) -> str:
     """Compute with broken rows while every way into torch's kernels is guarded."""
     rows = BROKEN[name][0]()
     reached = AssertionError("a broken matrix has reached torch")
     guards = [
         mock.patch("torch.nn.functional.embedding_bag", side_effect=reached),
         mock.patch("torch.sparse_csr_tensor", side_effect=reached),
+        mock.patch("scipy.sparse.csr_array", side_effect=reached),
         mock.patch("torch.Tensor.index_put_", side_effect=reached),
         mock.patch("torch.Tensor.to_dense", side_effect=reached),
     ]
@@ -100,7 +119,7 @@ def outcome(name: str, form: object) -> str:
         for guard in guards:
             stack.enter_context(guard)
         try:
-            return f"a result: {form(rows, WEIGHT)}"
+            return f"a result: {form(rows, *([] if form is to_bags else [size]))}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
@@ -116,11 +135,40 @@ def test_broken_rows_are_refused(name, form):
     assert said.startswith(f"{kind.__name__}: {text}")
 
 
+# A triple has no number of columns, so to_bags takes it as wide as it is.
+READ = [name for name in BROKEN if "columns" not in name]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("name", READ)
+def test_broken_rows_are_not_read(name):
+    """``to_bags`` refuses them in the same words, also before it knows a table."""
+    _, kind, text = BROKEN[name]
+    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
+        said = pool.submit(outcome, name, to_bags).result(timeout=60)
+    assert said.startswith(f"{kind.__name__}: {text}")
+
+
+WRITTEN = [name for name in BROKEN if name.startswith("bags")]
+
+
+@pytest.mark.parametrize("form", [to_scipy_csr, to_torch_csr])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_broken_bags_are_not_written(name, form):
+    """Neither as a matrix of SciPy nor as a tensor of torch, whose constructors would not look."""
+    _, kind, text = BROKEN[name]
+    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
+        said = pool.submit(outcome, name, form, 4).result(timeout=60)
+    assert said.startswith(f"{kind.__name__}: {text}")
+
+
 def test_the_guards_notice():
     """With sound rows the guarded functions are reached: the check above can fail."""
     with mock.patch.dict(BROKEN, {"sound": (lambda: (IDS, OFFSETS, VALUES), None, "")}):
-        for form in (sum_of_rows, dense_matmul):
-            assert outcome("sound", form) == "AssertionError: a broken matrix has reached torch"
+        for form, size in ((sum_of_rows, WEIGHT), (dense_matmul, WEIGHT), (to_torch_csr, 4)):
+            assert (
+                outcome("sound", form, size) == "AssertionError: a broken matrix has reached torch"
+            )
 
 
 @pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
@@ -165,6 +213,111 @@ def test_the_ends_of_the_range(index):
             check_bags(Bags(torch.tensor(ids, dtype=index), offsets), 4)
     with pytest.raises(IndexError, match="takes no column at all"):
         check_bags(Bags(torch.tensor([0, 0], dtype=index), offsets), 0)
+
+
+def test_ids_of_32_bits_in_a_table_of_more_rows():
+    """A negative one stays negative where its unsigned reading would be a row."""
+    offsets = torch.tensor([0, 2])
+    for vocab_size in (2**32 + 1, 2**33, 2**70, None):
+        check_bags(Bags(torch.tensor([0, 2**31 - 1], dtype=torch.int32), offsets), vocab_size)
+        with pytest.raises(IndexError, match=r"row 0 names column -1,.* 1 of the 2 entries"):
+            check_bags(Bags(torch.tensor([5, -1], dtype=torch.int32), offsets), vocab_size)
+
+
+def test_without_a_number_of_columns_none_is_named():
+    """The text does not make one up, and every id that is not negative passes."""
+    check_bags((torch.tensor([2**63 - 1]), torch.tensor([0, 1])), None)
+    expected = r"row 0 names column -1, expected at least 0; 1 of the 1 entries is outside\. A neg"
+    with pytest.raises(IndexError, match=expected):
+        check_bags((torch.tensor([-1]), torch.tensor([0, 1])), None)
+
+
+SIZED = [check_bags, to_scipy_csr, to_torch_csr, dense_rows]
+
+
+@pytest.mark.parametrize("form", SIZED)
+@pytest.mark.parametrize(("size", "error"), [(4.5, TypeError), (True, TypeError), (-1, ValueError)])
+def test_the_number_of_columns_is_checked(form, size, error):
+    """In the words of ``check_ids``, also where there is no entry."""
+    none = torch.zeros(0, dtype=torch.int64)
+    for bags in (Bags(IDS, OFFSETS, VALUES), Bags(none, torch.tensor([0]))):
+        with pytest.raises(error, match=rf"vocab_size is {size}"):
+            form(bags, size)
+
+
+@pytest.mark.parametrize("form", SIZED[:3])
+def test_what_is_no_bags_is_named(form):
+    """A matrix is not taken apart by its rows, and a pair stands for rows of ones."""
+    for bags in (torch.eye(4).to_sparse(), sparse.csr_array((3, 4)), (IDS,), [IDS] * 4):
+        with pytest.raises(TypeError, match=r"bags is a \w+( of \d)?, expected Bags or .* to_bags"):
+            form(bags, 4)
+    form((IDS, OFFSETS), 4)
+
+
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
+def test_arrays_of_numpy_are_no_bags(form, check):
+    """Unchecked as well: they would be taken for tensors of another device."""
+    with pytest.raises(TypeError, match=r"ids is a ndarray, expected a torch.Tensor"):
+        form((IDS.numpy(), OFFSETS.numpy(), VALUES.numpy()), WEIGHT, check=check)
+
+
+@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
+def test_tables_that_torch_has_no_kernel_for(form):
+    """Sparse ones and those of 8 bits are refused with a way out that works."""
+    rows = (IDS, OFFSETS, VALUES)
+    with pytest.raises(ValueError, match=r"weight has layout torch.sparse_coo,.*to_dense"):
+        form(rows, WEIGHT.to_sparse())
+    eight = WEIGHT.to(torch.float8_e4m3fn)
+    with pytest.raises(TypeError, match=r"weight has dtype torch.float8_e4m3fn,.*bfloat16\(\)"):
+        form(rows, eight)
+    assert form(rows, eight.bfloat16()).shape == (3, 2)
+    assert form(rows, WEIGHT.to_sparse().to_dense()).shape == (3, 2)
+
+
+HALVES = np.array([[0, 2.5, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]])
+REMEDIES = {
+    "scipy one dimension": (sparse.csr_array(HALVES[0]), "rows.reshape(1, -1).tocsr()"),
+    "scipy COO of one": (sparse.coo_array(HALVES[0]), "rows.reshape(1, -1).tocsr()"),
+    "scipy three dimensions": (sparse.coo_array(HALVES[None]), "rows[0].tocsr()"),
+    "scipy CSC": (sparse.csc_array(HALVES), "rows.tocsr()"),
+    "scipy Boolean": (sparse.csr_array(HALVES > 0), "rows.astype('float32')"),
+    "scipy byte order": (scipy_rows(data=np.ones(3, dtype=">f8")), "rows.astype('float64')"),
+    "scipy complex": (sparse.csr_array(HALVES * 1j), "abs(rows)"),
+    "torch one dimension": (torch.ones(4), "rows.reshape(1, -1).to_sparse_csr()"),
+    "torch COO of one": (
+        torch.ones(4).to_sparse(),
+        "rows.to_dense().reshape(1, -1).to_sparse_csr()",
+    ),
+    "torch dense": (torch.from_numpy(HALVES), "rows.to_sparse_csr()"),
+    "torch batch": (torch.ones(2, 3, 4), "rows[0].to_sparse_csr()"),
+    "torch Boolean": (lambda: (torch.eye(4) > 0).to_sparse_csr(), ".float()"),
+    "torch complex": (lambda: (torch.eye(4) * 1j).to_sparse_csr(), ".abs()"),
+    "torch batch of matrices": (
+        lambda: torch.ones(2, 3, 4).to_sparse_csr(),
+        "rows.to_dense()[0].to_sparse_csr()",
+    ),
+    "torch hybrid": (
+        lambda: torch.ones(2, 4, 4).to_sparse_csr(dense_dim=1),
+        "rows.to_dense()[0].to_sparse_csr()",
+    ),
+    "torch blocks": (
+        lambda: torch.eye(4).to_sparse_bsr((2, 2)),
+        "rows.to_dense().to_sparse_csr()",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("name", REMEDIES)
+def test_remedies_work(name):
+    """What a message says to do is done, and the rows are taken."""
+    rows, remedy = REMEDIES[name]
+    rows = rows() if callable(rows) else rows
+    with pytest.raises(TypeError, match=re.escape(remedy)):
+        sum_of_rows(rows, WEIGHT)
+    mended = eval(f"rows{remedy}" if remedy.startswith(".") else remedy, {"rows": rows})
+    assert sum_of_rows(mended, WEIGHT).shape == (mended.shape[0], 2)
 
 
 class Elsewhere(torch.Tensor):

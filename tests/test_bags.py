@@ -42,3 +42,24 @@ def test_bags_of_tensors_pass_through():
     assert to_bags((ids, offsets)) == (ids, offsets, None)
     with pytest.raises(IndexError, match="row 0 names column -1"):
         to_bags((torch.tensor([-1]), torch.tensor([0, 1])))
+    assert (
+        to_bags([torch.tensor([2**31 - 1]).int(), offsets[:1].new_tensor([0, 1])]).weights is None
+    )
+
+
+def test_both_names_of_a_long_dtype_are_shared():
+    """NumPy has two for 64 bits; torch knows one of the unsigned."""
+    for dtype in (np.longlong, np.ulonglong):
+        rows = sparse.csr_array((np.ones(1, dtype), np.array([1]), np.array([0, 1])), shape=(1, 4))
+        assert rows.data.dtype == dtype
+        assert np.shares_memory(to_bags(rows).weights.numpy(), rows.data)
+
+
+def test_an_edited_matrix_edits_its_bags():
+    """As documented: SciPy adds up duplicates unasked, and a copy is spared."""
+    arrays = np.array([1, 4, 2], np.float32), np.array([2, 2, 0]), np.array([0, 2, 3])
+    rows = sparse.csr_array(arrays, shape=(2, 4))
+    shared, spared = to_bags(rows), to_bags(rows.copy())
+    rows != 0  # noqa: B015 - the comparison is what edits
+    assert shared.weights.tolist() != [1, 4, 2]
+    assert spared.weights.tolist() == [1, 4, 2]

@@ -73,8 +73,9 @@ def test_torch_csr_needs_ascending_ids(ids):
     bags = Bags(torch.tensor([5, *ids]), torch.tensor([0, 1, 4]), torch.ones(4))
     with pytest.raises(ValueError, match=rf"row 1 has id 3 before {ids[2]}, expected ascending"):
         to_torch_csr(bags, 6)
-    rows = to_scipy_csr(bags, 6)
+    rows = to_scipy_csr(bags, 6).copy()
     rows.sum_duplicates()
+    assert bags.ids.tolist() == [5, *ids]  # without the copy they would be sorted too
     assert (to_torch_csr(to_bags(rows), 6).to_dense().numpy() == rows.toarray()).all()
 
 
@@ -82,3 +83,26 @@ def test_ids_may_fall_between_rows():
     """Across empty rows as well, and with a last row that is empty."""
     bags = Bags(torch.tensor([5, 2, 1]), torch.tensor([0, 0, 1, 1, 2, 3, 3]))
     assert to_torch_csr(bags, 6).to_dense().sum(dim=1).tolist() == [0, 1, 0, 1, 1, 0]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_to_torch_copies_what_is_not_contiguous():
+    """Every second element of a longer tensor is taken, as the other forms take it."""
+    bags = to_bags(matrix())
+    spread = Bags(*(member.repeat_interleave(2)[::2] for member in bags))
+    assert not any(member.is_contiguous() for member in spread)
+    assert torch.equal(to_torch_csr(spread, 9).to_dense(), to_torch_csr(bags, 9).to_dense())
+    assert (to_scipy_csr(spread, 9) != to_scipy_csr(bags, 9)).nnz == 0
+
+
+def test_values_of_eight_bits_become_float32():
+    """NumPy has no such dtype."""
+    bags = Bags(torch.tensor([1]), torch.tensor([0, 1]), torch.ones(1).to(torch.float8_e5m2))
+    assert to_scipy_csr(bags, 4).dtype == np.float32
+
+
+def test_the_number_of_columns_is_asked_for():
+    """A matrix has one, so it cannot be left open."""
+    for form in (to_scipy_csr, to_torch_csr):
+        with pytest.raises(TypeError, match="vocab_size is None of type NoneType"):
+            form(Bags(torch.tensor([1]), torch.tensor([0, 1])), None)

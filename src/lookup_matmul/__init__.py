@@ -9,13 +9,14 @@ from lookup_matmul.bag_checks import check_bags
 from lookup_matmul.bags import Bags, Rows, to_bags
 from lookup_matmul.checks import check_ids, check_inputs
 from lookup_matmul.csr import to_scipy_csr, to_torch_csr
+from lookup_matmul.dense import dense_matmul, dense_rows
 from lookup_matmul.equality import assert_bitwise_equal, assert_within
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
 from lookup_matmul.memory import allocated_bytes, peak_bytes
 from lookup_matmul.movement import rows_moved
 from lookup_matmul.rounding import rounding_bound
-from lookup_matmul.sums import dense_matmul, dense_rows, sum_of_rows
+from lookup_matmul.sums import sum_of_rows
 
 __all__ = [
     "Bags",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from lookup_matmul.checks import ID_DTYPES
+from lookup_matmul.checks import ID_DTYPES, check_vocab_size, check_weight
 
-UNSIGNED = {torch.int32: np.uint32, torch.int64: np.uint64}
+TABLES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 if TYPE_CHECKING:
     from lookup_matmul.bags import Bags, Rows
@@ -21,7 +22,7 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     Parameters
     ----------
     bags : Bags
-        The ids, offsets and weights to be checked.
+        The ids, offsets and weights to be checked; a tuple or list of them will do.
     vocab_size : int, optional
         Number of columns, which is the number of rows of the table they will meet;
         ``None`` if it is not known yet: then ids need only not be negative.
@@ -29,17 +30,19 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     Raises
     ------
     TypeError
-        If a member is no tensor, ids or offsets are neither int32 nor int64,
-        or weights are Boolean or complex.
+        If a member is no tensor, there are not two or three, ids or offsets are neither int32
+        nor int64, weights are Boolean, complex or quantized, or ``vocab_size`` is no ``int``.
     ValueError
         If a member is not one-dimensional, the devices differ, there are not as many weights
-        as ids, or the offsets do not begin with 0, fall, or do not end at the number of ids.
+        as ids, or the offsets do not begin with 0, fall, or do not end at the number of ids;
+        also if ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
     Notes
     -----
-    Five numbers are brought to the CPU; on an accelerator that waits for the work queued before.
+    Five numbers are brought to the CPU; on an accelerator that waits for the work queued before,
+    and under :func:`torch.compile` it breaks the graph.
 
     Examples
     --------
@@ -51,12 +54,13 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     IndexError: row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; \
 1 of the 3 entries is outside. Give the table more rows or correct the ids.
     """
-    ids, offsets, weights = bags
+    ids, offsets, weights = members_of(bags)
+    if vocab_size is not None:
+        check_vocab_size(vocab_size)
     _check_members(ids, offsets, weights)
     _check_offsets(offsets, len(ids))
-    allowed = torch.iinfo(ids.dtype).max if vocab_size is None else vocab_size
-    if len(ids) and not _inside(ids, allowed):
-        raise IndexError(_outside(ids, offsets, allowed))
+    if len(ids) and not _inside(ids, vocab_size):
+        raise IndexError(_outside(ids, offsets, vocab_size))
 
 
 def check_row_count(bags: Bags, rows: Rows) -> None:
@@ -68,17 +72,45 @@ def check_row_count(bags: Bags, rows: Rows) -> None:
         )
 
 
-def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None) -> None:
-    members = {"ids": ids, "offsets": offsets, "weights": weights}
-    for name, member in members.items():
-        if member is None and name == "weights":
-            continue
-        if not isinstance(member, torch.Tensor):
+def check_table(weight: torch.Tensor) -> None:
+    """Raise unless ``weight`` is a table that sparse rows can meet."""
+    check_weight(weight)
+    if weight.layout != torch.strided:
+        raise ValueError(
+            f"weight has layout {weight.layout}, expected a dense table; "
+            "convert with weight.to_dense()."
+        )
+    if weight.dtype not in TABLES:
+        raise TypeError(
+            f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
+            "convert with weight.bfloat16()."
+        )
+
+
+def members_of(bags: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """Give ids, offsets and weights, or raise unless those are what ``bags`` holds."""
+    if not isinstance(bags, (tuple, list)) or len(bags) not in (2, 3):
+        count = f" of {len(bags)}" if isinstance(bags, (tuple, list)) else ""
+        raise TypeError(
+            f"bags is a {type(bags).__name__}{count}, expected Bags or (ids, offsets, weights); "
+            "read a matrix with to_bags(...)."
+        )
+    ids, offsets = bags[:2]
+    weights = bags[2] if len(bags) == 3 else None
+    for name, member in (("ids", ids), ("offsets", offsets), ("weights", weights)):
+        if not isinstance(member, torch.Tensor) and (member is not None or name != "weights"):
             raise TypeError(
                 f"{name} is a {type(member).__name__}, expected a torch.Tensor; "
                 "wrap it in torch.as_tensor(...)."
             )
-        if member.layout != torch.strided or member.dim() != 1:
+    return ids, offsets, weights
+
+
+def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None) -> None:
+    for name, member in (("ids", ids), ("offsets", offsets), ("weights", weights)):
+        if member is None:
+            continue
+        if member.dim() != 1 or member.layout != torch.strided:
             raise ValueError(
                 f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
                 "expected one dense dimension; flatten it."
@@ -88,8 +120,7 @@ def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tens
                 f"ids is on {ids.device} and {name} on {member.device}, expected one device; "
                 "move one of them with .to(...)."
             )
-    for name, member in (("ids", ids), ("offsets", offsets)):
-        if member.dtype not in ID_DTYPES:
+        if name != "weights" and member.dtype not in ID_DTYPES:
             raise TypeError(
                 f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
                 f"convert with {name}.long() if the values are meant as row numbers."
@@ -97,9 +128,15 @@ def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tens
     if weights is None:
         return
     if weights.dtype == torch.bool or weights.is_complex() or weights.is_quantized:
+        remedy = (
+            "convert with .float() if True counts as 1"
+            if weights.dtype == torch.bool
+            else "convert with .dequantize()"
+            if weights.is_quantized
+            else "take one real number of each, such as .abs()"
+        )
         raise TypeError(
-            f"weights has dtype {weights.dtype}, expected an integer or floating one; convert "
-            "with weights.float() if True counts as 1, and pass None if every entry does."
+            f"weights has dtype {weights.dtype}, expected an integer or floating one; {remedy}."
         )
     if len(weights) != len(ids):
         raise ValueError(
@@ -114,8 +151,7 @@ def _check_offsets(offsets: torch.Tensor, entries: int) -> None:
             "offsets is empty, expected one element for each row and the end; "
             "no rows at all are written as [0]."
         )
-    # On a CPU through NumPy, whose calls on short arrays take half the time.
-    read = offsets.numpy() if offsets.device.type == "cpu" else offsets
+    read = _readable(offsets)
     if (first := int(read[0])) != 0:
         raise ValueError(
             f"offsets[0] is {first}, expected 0: row 0 begins with the first entry; "
@@ -136,26 +172,47 @@ def _check_offsets(offsets: torch.Tensor, entries: int) -> None:
         )
 
 
-def _inside(ids: torch.Tensor, vocab_size: int) -> bool:
-    if ids.device.type == "cpu":
-        # Read as unsigned, a negative id is larger than any other: one pass sees both ends.
-        return int(ids.numpy().view(UNSIGNED[ids.dtype]).max()) < vocab_size
-    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
-    return smallest >= 0 and largest < vocab_size
+def _inside(ids: torch.Tensor, vocab_size: int | None) -> bool:
+    limit = torch.iinfo(ids.dtype).max + 1
+    if vocab_size is not None:
+        limit = min(limit, vocab_size)
+    read = _readable(ids)
+    if isinstance(read, np.ndarray):
+        # Read as unsigned, a negative id is at least `limit`: one pass sees both ends.
+        return int(np.maximum.reduce(read.view(f"u{read.itemsize}"))) < limit
+    smallest, largest = (int(extreme) for extreme in torch.aminmax(read))
+    return smallest >= 0 and largest < limit
 
 
-def _outside(ids: torch.Tensor, offsets: torch.Tensor, vocab_size: int) -> str:
-    outside = (ids < 0) | (ids >= vocab_size)
+def _readable(tensor: torch.Tensor) -> Any:
+    """Give the array of a tensor, which NumPy reads in half the time, where it can reach it."""
+    if tensor.device.type != "cpu" or torch.compiler.is_compiling():
+        return tensor
+    try:
+        return tensor.numpy()
+    except RuntimeError:  # inside a transform of torch.func
+        return tensor
+
+
+def _outside(ids: torch.Tensor, offsets: torch.Tensor, vocab_size: int | None) -> str:
+    outside = ids < 0
+    if vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max:
+        outside |= ids >= vocab_size
     count, place = int(outside.sum()), int(outside.nonzero()[0])
     row = int(torch.searchsorted(offsets, place, right=True)) - 1
     value = int(ids[place])
     allowed = f"0 <= column <= {vocab_size - 1}" if vocab_size else "no column at all"
+    expected = (
+        "expected at least 0"
+        if vocab_size is None
+        else f"but a table of {vocab_size} rows takes {allowed}"
+    )
     remedy = (
         "A negative column does not count from the end: leave the entry out."
         if value < 0
         else "Give the table more rows or correct the ids."
     )
     return (
-        f"row {row} names column {value}, but a table of {vocab_size} rows takes {allowed}; "
+        f"row {row} names column {value}, {expected}; "
         f"{count} of the {len(ids)} entries {'is' if count == 1 else 'are'} outside. {remedy}"
     )

@@ -50,6 +50,16 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
             "expected torch.int32 or torch.int64; "
             "convert with ids.long() if the values are meant as row numbers."
         )
+    check_vocab_size(vocab_size)
+    if ids.numel() == 0:
+        return
+    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
+    if smallest < 0 or largest >= vocab_size:
+        raise IndexError(_outside(ids, vocab_size))
+
+
+def check_vocab_size(vocab_size: int) -> None:
+    """Raise unless ``vocab_size`` can be a number of rows of a table."""
     if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
         raise TypeError(
             f"vocab_size is {_shown(vocab_size)}, expected an int. "
@@ -57,11 +67,6 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
         )
     if vocab_size < 0:
         raise ValueError(f"vocab_size is {vocab_size}, expected at least 0.")
-    if ids.numel() == 0:
-        return
-    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
-    if smallest < 0 or largest >= vocab_size:
-        raise IndexError(_outside(ids, vocab_size))
 
 
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:

@@ -3,8 +3,9 @@
 import torch
 from scipy import sparse
 
-from lookup_matmul.bag_checks import check_bags
+from lookup_matmul.bag_checks import check_bags, members_of
 from lookup_matmul.bags import Bags
+from lookup_matmul.checks import check_vocab_size
 
 
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
@@ -22,13 +23,19 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     scipy.sparse.csr_array
         Shape (number of rows, vocab_size), sharing memory with ``bags``; gradients stay behind.
         Copied are: ids and offsets, if their dtypes differ or, as int64, could be int32;
-        weights of a dtype that NumPy lacks (bfloat16) or SciPy cannot compute with (float16),
-        as float32; and weights of ``None``, written as float32 ones.
+        weights of a dtype that NumPy lacks (bfloat16, float8) or SciPy cannot compute with
+        (float16), as float32; and weights of ``None``, written as float32 ones.
 
     Raises
     ------
     TypeError, ValueError, IndexError
         As :func:`check_bags` says; also a ``ValueError`` if ``bags`` is not on a CPU.
+
+    Notes
+    -----
+    What edits the matrix in place edits ``bags``: assignments, ``sort_indices()`` and
+    ``sum_duplicates()``, which SciPy also calls by itself, as in ``rows != 0``.
+    Where that can happen, go on with a ``.copy()`` of the matrix.
 
     Examples
     --------
@@ -37,12 +44,13 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
            [0., 0., 0., 0.],
            [1., 0., 0., 0.]], dtype=float32)
     """
-    bags = Bags(*bags)
+    bags = Bags(*members_of(bags))
+    check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)
     if bags.ids.device.type != "cpu":
         raise ValueError(f"bags is on {bags.ids.device}, expected cpu; move each with .cpu().")
     values = _values(bags, torch.float32).detach()
-    if values.dtype in (torch.float16, torch.bfloat16):
+    if values.is_floating_point() and values.itemsize < 4:
         values = values.float()
     arrays = (values.numpy(), bags.ids.numpy(), bags.offsets.numpy())
     return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, vocab_size))
@@ -62,8 +70,10 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     -------
     torch.Tensor
         Shape (number of rows, vocab_size); it shares memory with ``bags``,
+        so that a change of one is a change of the other,
         and gradients flow to ``bags.weights``.
-        Copied are the offsets, if their dtype differs from that of the ids;
+        Copied are the offsets, if their dtype differs from that of the ids,
+        and ids or offsets that are not contiguous;
         weights of ``None`` are written as ones of the default dtype.
 
     Raises
@@ -84,9 +94,11 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
             [0., 0., 0., 0.],
             [1., 0., 0., 0.]])
     """
-    bags = Bags(*bags)
+    bags = Bags(*members_of(bags))
+    check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)
-    ids, offsets = bags.ids, bags.offsets.to(bags.ids.dtype)
+    ids = bags.ids.contiguous()
+    offsets = bags.offsets.to(ids.dtype).contiguous()
     falls = ids[1:] <= ids[:-1]
     inner = offsets[(offsets > 0) & (offsets < len(ids))].long()
     falls[inner - 1] = False  # from one row to the next the ids may fall
@@ -95,7 +107,7 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
         row = int(torch.searchsorted(offsets, place, right=True)) - 1
         raise ValueError(
             f"row {row} has id {int(ids[place])} before {int(ids[place + 1])}, expected ascending "
-            "and distinct ids; to_scipy_csr(...) followed by sum_duplicates() sorts and adds them."
+            "and distinct ids; sum_duplicates() of a to_scipy_csr(...).copy() sorts and adds them."
         )
     values = _values(bags, torch.get_default_dtype())
     size = (len(offsets) - 1, vocab_size)

@@ -3,10 +3,10 @@
 from __future__ import annotations  # the reference shows an alias by its name
 
 import torch
+from scipy import sparse
 
-from lookup_matmul.bag_checks import check_bags, check_row_count
-from lookup_matmul.bags import Bags, Rows, column_count, to_bags
-from lookup_matmul.checks import check_weight
+from lookup_matmul.bag_checks import check_table
+from lookup_matmul.bags import Rows, bags_for
 
 
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
@@ -16,6 +16,8 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     a row with ``n`` entries is off by at most ``rounding_bound(n + 1, dtype)``
     times the sum of its terms' absolute values, since each of the ``n`` products is rounded
     and so is each of the ``n - 1`` additions.
+    Values that are converted to the weight's dtype are rounded once more: ``n + 2``.
+    Both hold as long as nothing over- or underflows.
     Columns without an entry are never read, so NaN or infinity there stays there.
 
     Parameters
@@ -36,7 +38,9 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     -------
     torch.Tensor
         Shape (number of rows, embedding dimension), dtype and device of ``weight``.
-        Gradients flow to ``weight`` and to values that are tensors and require them.
+        Gradients flow to ``weight`` and to values that are tensors and require them, once:
+        torch has no second derivative of an embedding bag, and none in forward mode;
+        :func:`dense_matmul` has both.
 
     Raises
     ------
@@ -51,7 +55,18 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     Notes
     -----
     It is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"`` on the arrays as they are.
+    The arrays of SciPy are copied if a gradient of ``weight`` may be asked for:
+    ``backward`` reads them again, and SciPy edits a matrix in place even in ``rows != 0``.
+
+    In float16 and bfloat16 the gradient of a row that many entries name stands still
+    when one more term is less than half a step of the sum: 5,000 ones come to 2,048 and to 256.
+    Train such a table in float32, or through :func:`dense_matmul`.
+
     The checks read the ids once and the offsets twice, and bring five numbers to the CPU.
+    Under :func:`torch.compile` they break the graph; a torch CSR tensor breaks it too,
+    and its values may not require a gradient there.
+    The transforms of :mod:`torch.func` cannot open such a tensor: read it with
+    :func:`to_bags` before.
 
     Examples
     --------
@@ -65,9 +80,13 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
             [ 0.,  0.]])
     """
     if check:
-        check_weight(weight)
+        check_table(weight)
         _check_dim(weight)
-    ids, offsets, weights = _entries(rows, weight.shape[0], weight.device, check)
+    ids, offsets, weights = bags_for(rows, weight.shape[0], weight.device, check)
+    if weight.requires_grad and torch.is_grad_enabled() and sparse.issparse(rows):
+        # Backward reads them again, and torch cannot see what SciPy writes in the meantime.
+        ids, offsets = ids.clone(), offsets.clone()
+        weights = None if weights is None else weights.clone()
     if weights is not None and weights.dtype != weight.dtype:
         weights = weights.to(weight.dtype)
     return torch.nn.functional.embedding_bag(
@@ -75,110 +94,9 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     )
 
 
-def dense_rows(
-    rows: Rows, vocab_size: int, *, dtype: torch.dtype | None = None, check: bool = True
-) -> torch.Tensor:
-    """Write sparse rows out, zeros included.
-
-    Parameters
-    ----------
-    rows : Rows
-        As for :func:`sum_of_rows`; duplicates add up.
-    vocab_size : int
-        Number of columns, the number of rows of the table that they will meet.
-    dtype : torch.dtype, optional
-        Dtype of the result; by default :func:`torch.get_default_dtype`.
-    check : bool
-        Whether to check the input first; ``False`` leaves a broken matrix to torch.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape (number of rows, vocab_size), on the device of ``rows``.
-        Gradients flow to values that are tensors and require them.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`.
-
-    Examples
-    --------
-    >>> bags = Bags(torch.tensor([3, 1, 3]), torch.tensor([0, 2, 3]), torch.tensor([1, 2, 5]))
-    >>> dense_rows(bags, 4, dtype=torch.int64)
-    tensor([[0, 2, 0, 1],
-            [0, 0, 0, 5]])
-    """
-    ids, offsets, weights = _entries(rows, vocab_size, None, check)
-    dense = torch.zeros(len(offsets) - 1, vocab_size, dtype=dtype, device=ids.device)
-    values = torch.ones_like(ids) if weights is None else weights
-    counted = torch.arange(len(dense), device=ids.device).repeat_interleave(offsets.diff())
-    return dense.index_put_((counted, ids.long()), values.to(dense.dtype), accumulate=True)
-
-
-def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
-    """Multiply the rows, written out with all their zeros, by ``weight``.
-
-    The baseline of :func:`sum_of_rows`: what :class:`torch.nn.Linear` does with a dense batch.
-
-    Parameters
-    ----------
-    rows : Rows
-        As for :func:`sum_of_rows`.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), floating dtype.
-    check : bool
-        Whether to check the input first; ``False`` leaves a broken matrix to torch.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape (number of rows, embedding dimension), dtype and device of ``weight``.
-        Gradients flow to ``weight`` and to values that are tensors and require them.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`.
-
-    Examples
-    --------
-    >>> bags = Bags(torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
-    >>> dense_matmul(bags, torch.arange(8.0).reshape(4, 2))
-    tensor([[22., 27.],
-            [ 0.,  0.]])
-    """
-    if check:
-        check_weight(weight)
-    bags = _entries(rows, weight.shape[0], weight.device, check)
-    return dense_rows(bags, weight.shape[0], dtype=weight.dtype, check=False) @ weight
-
-
 def _check_dim(weight: torch.Tensor) -> None:
     if weight.shape[1] == 0:
         raise ValueError(
-            f"weight has shape {tuple(weight.shape)}, expected at least one column, "
-            "since embedding_bag takes no table without in every dtype; use dense_matmul."
+            f"weight has shape {tuple(weight.shape)}, expected at least one column: torch has no "
+            "embedding bag without columns for some dtypes; use dense_matmul."
         )
-
-
-def _entries(rows: Rows, vocab_size: int, device: torch.device | None, check: bool) -> Bags:
-    """Give the arrays as they are, checked; those of SciPy on ``device``, if one is named."""
-    bags = to_bags(rows, check=False)
-    if check:
-        columns = column_count(rows)
-        if columns is not None and columns != vocab_size:
-            raise ValueError(
-                f"rows has {columns} columns and the table {vocab_size} rows, expected as many; "
-                "column k of the one multiplies row k of the other."
-            )
-        check_row_count(bags, rows)
-        check_bags(bags, vocab_size)
-    if device is None or bags.ids.device == device:
-        return bags
-    if isinstance(rows, (torch.Tensor, tuple, list)):
-        raise ValueError(
-            f"rows is on {bags.ids.device} and weight on {device}, expected one device; "
-            "move one of them with .to(...)."
-        )
-    return Bags(*(member.to(device) for member in bags if member is not None))

@@ -2,6 +2,7 @@
 
 import torch
 
+from lookup_matmul.dense import dense_rows
 from lookup_matmul.figures.cells import (
     CELL_HEIGHT,
     CELL_WIDTH,
@@ -13,7 +14,7 @@ from lookup_matmul.figures.cells import (
     in_words,
 )
 from lookup_matmul.figures.svg import INK, Drawing, finish
-from lookup_matmul.sums import dense_rows, sum_of_rows
+from lookup_matmul.sums import sum_of_rows
 
 
 def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:

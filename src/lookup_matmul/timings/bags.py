@@ -6,8 +6,9 @@ import torch
 
 from lookup_matmul.bags import Bags
 from lookup_matmul.csr import to_scipy_csr, to_torch_csr
+from lookup_matmul.dense import dense_rows
 from lookup_matmul.rounding import rounding_bound
-from lookup_matmul.sums import dense_rows, sum_of_rows
+from lookup_matmul.sums import sum_of_rows
 from lookup_matmul.timings.clock import check_results
 
 

@@ -1,0 +1,108 @@
+"""Sparse rows written out with all their zeros, and the dense product: the baseline."""
+
+from __future__ import annotations  # the reference shows an alias by its name
+
+import torch
+
+from lookup_matmul.bag_checks import check_table
+from lookup_matmul.bags import Rows, bags_for
+from lookup_matmul.checks import check_vocab_size
+
+
+def dense_rows(
+    rows: Rows, vocab_size: int, *, dtype: torch.dtype | None = None, check: bool = True
+) -> torch.Tensor:
+    """Write sparse rows out, zeros included.
+
+    Parameters
+    ----------
+    rows : Rows
+        As for :func:`sum_of_rows`; duplicates add up.
+    vocab_size : int
+        Number of columns, the number of rows of the table that they will meet.
+    dtype : torch.dtype, optional
+        Dtype of the result; by default :func:`torch.get_default_dtype`.
+        An integer one has to hold every value that the dtype of the values can.
+    check : bool
+        Whether to check the input first; ``False`` leaves a broken matrix to torch.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (number of rows, vocab_size), on the device of ``rows``.
+        Gradients flow to values that are tensors and require them.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As for :func:`sum_of_rows`; also a ``TypeError`` if ``dtype`` would cut values off,
+        or if ``vocab_size`` is no ``int``, and a ``ValueError`` if it is negative.
+
+    Examples
+    --------
+    >>> bags = (torch.tensor([3, 1, 3]), torch.tensor([0, 2, 3]), torch.tensor([1, 2, 5]))
+    >>> dense_rows(bags, 4, dtype=torch.int64)
+    tensor([[0, 2, 0, 1],
+            [0, 0, 0, 5]])
+    """
+    if check:
+        check_vocab_size(vocab_size)
+    ids, offsets, weights = bags_for(rows, vocab_size, None, check)
+    if check and weights is not None:
+        _check_dtype(weights.dtype, dtype or torch.get_default_dtype())
+    dense = torch.zeros(len(offsets) - 1, vocab_size, dtype=dtype, device=ids.device)
+    values = torch.ones_like(ids) if weights is None else weights
+    counted = torch.arange(len(dense), device=ids.device).repeat_interleave(offsets.diff())
+    return dense.index_put_((counted, ids.long()), values.to(dense.dtype), accumulate=True)
+
+
+def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
+    """Multiply the rows, written out with all their zeros, by ``weight``.
+
+    The baseline of :func:`sum_of_rows`: what :class:`torch.nn.Linear` does with a dense batch.
+
+    Parameters
+    ----------
+    rows : Rows
+        As for :func:`sum_of_rows`.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), floating dtype.
+    check : bool
+        Whether to check the input first; ``False`` leaves a broken matrix to torch.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (number of rows, embedding dimension), dtype and device of ``weight``;
+        under :func:`torch.autocast` the dtype that it chooses for products.
+        Gradients flow to ``weight`` and to values that are tensors and require them.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As for :func:`sum_of_rows`; a table without columns is allowed.
+
+    Examples
+    --------
+    >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
+    >>> dense_matmul(bags, torch.arange(8.0).reshape(4, 2))
+    tensor([[22., 27.],
+            [ 0.,  0.]])
+    """
+    if check:
+        check_table(weight)
+    bags = bags_for(rows, weight.shape[0], weight.device, check)
+    return dense_rows(bags, weight.shape[0], dtype=weight.dtype, check=False) @ weight
+
+
+def _check_dtype(values: torch.dtype, dtype: torch.dtype) -> None:
+    """Raise if an integer ``dtype`` cannot hold all that ``values`` can; a float only rounds."""
+    if dtype.is_floating_point or dtype.is_complex:
+        return
+    held = None if dtype == torch.bool else torch.iinfo(dtype)
+    given = None if values.is_floating_point else torch.iinfo(values)
+    if held is None or given is None or given.min < held.min or given.max > held.max:
+        raise TypeError(
+            f"dtype is {dtype} and the values are {values}, expected a dtype that holds them all, "
+            "since others would cut some off; leave dtype out or convert the values first."
+        )
