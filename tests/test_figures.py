@@ -154,6 +154,19 @@ def test_heat_map_marks_the_cells_above_the_threshold():
     assert [count - dots[0] for count in dots] == [0, 1, 2]
 
 
+def test_heat_map_leaves_blank_what_is_not_known_and_takes_labels():
+    """No shade and no dot for a NaN; labels are texts of the picture."""
+    known, unknown = (
+        draw_heat_map(torch.tensor([[1.0, last]]), x_label="x", y_label="y", alt="a", **labels).svg
+        for last, labels in (
+            (1.0, {}),
+            (float("nan"), {"x_ticks": ["1,024 ids", "9"], "y_ticks": ["V = 16"]}),
+        )
+    )
+    assert known.count("<path") > unknown.count("<path")
+    assert {"1,024 ids", "V = 16"} <= set(texts(unknown))
+
+
 def test_several_drawings_fit_on_one_page():
     """Their ids do not collide, none styles the page, and drawing again gives the same text."""
     ids = [re.findall(r'\bid="([^"]+)"', drawing.svg) for drawing in DRAWINGS.values()]
@@ -177,7 +190,8 @@ def test_several_drawings_fit_on_one_page():
         (lambda: draw_curves([1], {}, x_label="", y_label="", alt=""), ValueError, "curves has 0 entries"),
         (lambda: draw_curves([1], {"a": [1, 2]}, x_label="", y_label="", alt=""), ValueError, "curve 'a' has 2 values, expected 1"),
         (lambda: draw_heat_map(torch.ones(25, 1), x_label="", y_label="", alt=""), ValueError, "values has shape (25, 1)"),
-        (lambda: draw_heat_map(-torch.ones(1, 1), x_label="", y_label="", alt=""), ValueError, "negative or non-finite"),
+        (lambda: draw_heat_map(-torch.ones(1, 1), x_label="", y_label="", alt=""), ValueError, "negative or infinite"),
+        (lambda: draw_heat_map(torch.ones(1, 2), x_label="", y_label="", alt="", x_ticks=["a"]), ValueError, "x_ticks has 1 labels, expected 2"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw, error, message):

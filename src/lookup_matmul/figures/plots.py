@@ -87,20 +87,29 @@ def draw_curves(
 
 
 def draw_heat_map(
-    values: torch.Tensor, *, x_label: str, y_label: str, alt: str, threshold: float = 0.0
+    values: torch.Tensor,
+    *,
+    x_label: str,
+    y_label: str,
+    alt: str,
+    threshold: float = 0.0,
+    x_ticks: Sequence[str] | None = None,
+    y_ticks: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw a small matrix as shaded cells, with a dot in each that exceeds the threshold.
 
     Parameters
     ----------
     values : torch.Tensor
-        Shape (rows, columns), each 1 to 24, finite and not negative.
+        Shape (rows, columns), each 1 to 24, none negative or infinite; a NaN is left blank.
     x_label, y_label : str
         What columns and rows are.
     alt : str
         The story of the drawing in words, made from the same numbers.
     threshold : float
         A cell gets a dot if its value is above this.
+    x_ticks, y_ticks : collections.abc.Sequence, optional
+        A label for each column and row; by default their numbers.
 
     Returns
     -------
@@ -110,7 +119,7 @@ def draw_heat_map(
     Raises
     ------
     ValueError
-        If ``values`` has another shape, or a value is negative or not finite.
+        If ``values`` has another shape, a value is negative or infinite, or labels are missing.
 
     Examples
     --------
@@ -122,21 +131,31 @@ def draw_heat_map(
         raise ValueError(
             f"values has shape {tuple(values.shape)}, expected (rows, columns), each 1 to 24."
         )
-    if not (values.isfinite() & (values >= 0)).all():
-        raise ValueError("values has a negative or non-finite element, expected finite ones >= 0.")
+    if ((values < 0) | values.isinf()).any():
+        raise ValueError("values has a negative or infinite element, expected finite ones >= 0.")
     rows, columns = values.shape
-    shades = values.double() / max(float(values.max()), torch.finfo(torch.float64).tiny)
+    for name, ticks, size in (("x_ticks", x_ticks, columns), ("y_ticks", y_ticks, rows)):
+        if ticks is not None and len(ticks) != size:
+            raise ValueError(f"{name} has {len(ticks)} labels, expected {size}, as values has.")
+    largest = float(values.nan_to_num(0.0).max())
+    shades = values.double() / max(largest, torch.finfo(torch.float64).tiny)
     with style.context(PLOT):
         ax = _axes(60 + 22 * rows, x_label, y_label)
         for i, j in ((i, j) for i in range(rows) for j in range(columns)):
             place = (j - 0.5, i - 0.5)
+            if values[i, j].isnan():
+                continue
             shade = 0.6 * float(shades[i, j])  # so that the dot stays visible on the darkest
             ax.add_patch(Rectangle(place, 1, 1, facecolor=MARK, alpha=shade, edgecolor="none"))
             ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=LINE, lw=0.5))
             if values[i, j] > threshold:
                 ax.plot(j, i, marker="o", markersize=4, color=INK)
         ax.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), yticks=range(rows))
+        if y_ticks is not None:
+            ax.set_yticks(range(rows), y_ticks)
         ax.set_xticks(range(0, columns, 1 + columns // 12))
+        if x_ticks is not None:
+            ax.set_xticks(range(columns), x_ticks)
         return finish(ax, alt)
 
 
