@@ -1,5 +1,7 @@
 """From the arguments of an embedding bag to a CSR matrix, of SciPy or of torch."""
 
+from __future__ import annotations  # the reference shows SciPy's class by its public name
+
 import torch
 from scipy import sparse
 

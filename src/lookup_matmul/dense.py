@@ -74,7 +74,7 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
     -------
     torch.Tensor
         Shape (number of rows, embedding dimension), dtype and device of ``weight``;
-        under :func:`torch.autocast` the dtype that it chooses for products.
+        under :class:`torch.autocast` the dtype that it chooses for products.
         Gradients flow to ``weight`` and to values that are tensors and require them.
 
     Raises
