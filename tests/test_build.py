@@ -54,12 +54,16 @@ class Copy:
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), "utf-8")
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a module of Python with the copy's package instead of the installed one."""
-        environment = os.environ | {
-            "PYTHONPATH": str(self.root / "src"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        environment = (
+            os.environ
+            | variables
+            | {
+                "PYTHONPATH": str(self.root / "src"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            }
+        )
         call = [sys.executable, "-m", *command]
         return subprocess.run(
             call, cwd=self.root, env=environment, capture_output=True, text=True, check=False

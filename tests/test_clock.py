@@ -39,7 +39,8 @@ def test_turns_alternate_and_blocks_last_as_long_as_asked():
     """A drift of the machine meets all; the quick one is called more often in a turn."""
     watch = FakeWatch({"quick": 1e-3, "slow": 5e-3})
     times = time_side_by_side(CALLS, rounds=5, block_s=0.02, watch=watch)
-    assert watch.log == [("quick", 1), ("slow", 1)] + [("quick", 20), ("slow", 4)] * 5
+    tried = [("quick", 1)] * 3 + [("slow", 1)] * 3
+    assert watch.log == tried + [("quick", 20), ("slow", 4)] * 5
     assert times["quick"] == pytest.approx(Spread(1.2e-3, 1.1e-3, 1.3e-3, 5, 20))
     assert times["slow"] == pytest.approx(Spread(6e-3, 5.5e-3, 6.5e-3, 5, 4))
 
@@ -48,6 +49,19 @@ def test_a_call_longer_than_a_block_is_called_once():
     """Never zero times."""
     times = time_side_by_side(CALLS, rounds=3, watch=FakeWatch({"quick": 1.0, "slow": 50.0}))
     assert {spread.calls for spread in times.values()} == {1}
+
+
+def test_a_slow_first_call_does_not_set_the_length_of_a_turn():
+    """The quickest of three does, since the first may set something up."""
+    costs = iter([1.0, 1e-3, 2e-3])
+    times = time_side_by_side({"a": lambda: "a"}, block_s=0.02, watch=lambda *_: next(costs, 1e-3))
+    assert times["a"].calls == 20
+
+
+def test_a_turn_takes_no_more_calls_than_allowed():
+    """A queue of a GPU holds so many."""
+    times = time_side_by_side(CALLS, most_calls=7, watch=FakeWatch({"quick": 1e-6, "slow": 1e-2}))
+    assert {name: spread.calls for name, spread in times.items()} == {"quick": 7, "slow": 2}
 
 
 def test_a_cold_turn_is_prepared_and_a_single_call():

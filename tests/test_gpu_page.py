@@ -5,10 +5,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from test_build import Copy
 
-from lookup_matmul.timings import Recording, measure, measure_group, sweep, write_recording
+from lookup_matmul.timings import (
+    Recording,
+    behaviour,
+    measure,
+    measure_cases,
+    sweep,
+    write_recording,
+)
 
 SPHINX = ("sphinx", "-q", "-d", "build/doctrees", "-b", "html", "docs", "build/html")
 CEILINGS = {"copy_bytes_per_s": 1e13, "operations_per_s": {"float32": 1e15, "tf32": 2e15}}
@@ -17,16 +25,12 @@ CEILINGS = {"copy_bytes_per_s": 1e13, "operations_per_s": {"float32": 1e15, "tf3
 @pytest.fixture(scope="module")
 def recording() -> Recording:
     """Give a recording such as a GPU would make, measured on this CPU and labelled as a test."""
-    groups: dict = {}
-    for case in sweep(quick=True, cuda=True):
-        groups.setdefault(case[1:], []).append(case)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "FLUSHED_BYTES", 1000)
-        cases = [
-            result
-            for group in groups.values()
-            for result in measure_group(group, ceilings=CEILINGS, device="cpu", rounds=3)
-        ]
+        swept = sweep(quick=True, cuda=True)
+        cases = measure_cases(swept, ceilings=CEILINGS, device="cpu", rounds=3)
+    for case in cases:
+        case["launch_s"] = 4e-6
     provenance = {
         "kind": "cuda",
         "device": "Test device",
@@ -34,17 +38,20 @@ def recording() -> Recording:
         "driver": "1.2",
         "cuda": "13.0",
         "torch": "2.13.0",
+        "triton": "3.6.0",
         "cpu": "A processor",
         "threads": 2,
         "date": "2026-01-31",
         "command": "pytest",
-        "commit": "0123456789",
+        "commit": "0123456789" * 4,
+        "quick": True,
     }
     return {
         "version": 1,
         "complete": True,
         "provenance": provenance,
         "ceilings": CEILINGS,
+        "behaviour": behaviour("cuda", quick=True),
         "cases": cases,
     }
 
@@ -68,7 +75,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 def built(copy: Copy) -> tuple[subprocess.CompletedProcess[str], BeautifulSoup]:
     """Build and read the page."""
-    done = copy.run(*SPHINX)
+    done = copy.run(*SPHINX, CUDA_VISIBLE_DEVICES="")
     return done, BeautifulSoup(copy.html("tutorials/on-a-gpu"), "html.parser")
 
 
@@ -86,7 +93,7 @@ def test_no_recording_then_one_then_two_then_a_damaged_one(
     text = page.get_text(" ", strip=True)
     assert "There is no recording of a GPU yet" in text
     assert "nox -s timings" in text
-    assert text.count("No recording holds") == 6
+    assert text.count("No recording holds") == 9
     assert not page.select("svg.drawing, table")
 
     write_recording(recorded(copy, "test-device"), recording)
@@ -96,18 +103,35 @@ def test_no_recording_then_one_then_two_then_a_damaged_one(
     assert "There is no recording of a GPU yet" not in text
     assert "Test device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31" in text
     assert "No recording holds" not in text
-    assert len(page.select("svg.drawing")) == 1
-    assert len(page.select("table")) == 6
+    assert "a trial with few rounds" in text
+    assert len(page.select("svg.drawing")) == 2
+    assert len(page.select("table")) == 10
 
     write_recording(recorded(copy, "second-device"), recording)
     done, page = built(copy)
     assert done.returncode == 0, done.stderr
-    assert len(page.select("svg.drawing")) == 2
+    assert len(page.select("svg.drawing")) == 4
+    assert (
+        page.get_text().count("In test-device:") == page.get_text().count("In second-device:") == 8
+    )
     named = {row.select("td")[0].get_text() for row in page.select("table")[0].select("tbody tr")}
     assert named == {"test-device", "second-device"}
 
     whole = recorded(copy, "second-device").read_text("utf-8")
     recorded(copy, "second-device").write_text(whole[:-20], "utf-8")
-    done = copy.run(*SPHINX)
+    done = copy.run(*SPHINX, CUDA_VISIBLE_DEVICES="")
     assert done.returncode != 0
     assert "second-device.json: the file is not JSON" in done.stderr
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
+def test_a_build_with_a_gpu_measures_on_it(copy: Copy) -> None:
+    """Without any recording the page has the numbers of this build's own device."""
+    for path in (copy.root / "docs").glob("recordings/*.json"):
+        path.unlink()
+    done = copy.run(*SPHINX)
+    assert done.returncode == 0, done.stderr
+    text = BeautifulSoup(copy.html("tutorials/on-a-gpu"), "html.parser").get_text(" ", strip=True)
+    assert f"This build has a GPU, {torch.cuda.get_device_name()}" in text
+    assert "In measured in this build :" in text
+    assert "No recording holds" not in text

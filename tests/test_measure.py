@@ -7,23 +7,33 @@ import sys
 import time
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 
 from lookup_matmul.timings import (
     Case,
+    behaviour,
     contender,
+    contenders,
     cuda_stopwatch,
     draw_ids,
-    expected_result,
+    draw_inputs,
+    expected_columns,
+    largest_error,
+    machine,
     measure,
     measure_group,
+    oracle,
+    outcome,
     provenance,
     read_recording,
     read_recordings,
     record,
     recorder,
+    repeats_bitwise,
     sweep,
+    write_recording,
 )
 
 # Names of parameters that a test does not need are those of the functions replaced.
@@ -54,7 +64,10 @@ def _small_cache(monkeypatch):
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: "-".join(map(str, group[0][1:])))
 def test_every_form_is_checked_and_described(group, dtype):
     """All members that a recording asks for, and lookups without an error."""
-    group = [case._replace(dtype=dtype, vocab_size=50, dim=8, ids=64) for case in group]
+    group = [
+        case._replace(dtype=dtype, vocab_size=50, dim=8, ids=64, bags=min(case.bags, 8))
+        for case in group
+    ]
     results = measure_group(group, ceilings=CEILINGS, device="cpu", rounds=3, watch=steady)
     assert {result["form"] for result in results} == {case.form for case in group}
     for result in results:
@@ -63,38 +76,51 @@ def test_every_form_is_checked_and_described(group, dtype):
             continue
         assert result["median_s"] == 2e-6
         assert result["distinct"] <= 50
-        assert result["max_error"] == 0.0
+        assert result["repeats_bitwise"] is True
+        exact = result["direction"] == "forward" and not result["bags"]
+        assert (result["max_error"] == 0.0) == exact
         assert (result["peak_bytes"] > 0) != ("gradient" in result["form"])  # made of its parts
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: "-".join(map(str, group[0][1:])))
 def test_the_oracle_is_the_plain_definition(group):
     """Against a loop over the ids in float64."""
-    case = group[0]._replace(vocab_size=7, dim=3, ids=20)
-    ids, weight = draw_ids(case.draw, 20, 7), torch.randn(7, 3)
-    expected = torch.zeros(7, 3, dtype=torch.float64)
-    if case.direction == "forward":
-        expected = torch.stack([weight[int(k)].double() for k in ids])
-    else:
-        for k in ids.tolist():
-            expected[k] += 0.125
-    assert torch.equal(expected_result(case, ids, weight), expected)
+    case = group[0]._replace(vocab_size=7, dim=3, ids=20, bags=min(group[0].bags, 4))
+    inputs = draw_inputs(case, draw_ids(case.draw, 20, 7), "cpu")
+    ids, weight, values, arriving = (tensor.double().numpy() for tensor in inputs[:4])
+    expected = {"forward": weight[ids.astype(int)], "backward": np.zeros((7, 3))}[case.direction]
+    if case.bags:
+        expected = np.zeros((4, 3))
+        for k, (column, value) in enumerate(zip(ids.astype(int), values, strict=True)):
+            expected[k // 5] += value * weight[column]
+    elif case.direction == "backward":
+        for column, row in zip(ids.astype(int), arriving, strict=True):
+            expected[column] += row
+    found, size = expected_columns(case, inputs, slice(1, 3))
+    np.testing.assert_allclose(found.numpy(), expected[:, 1:], rtol=1e-12, atol=1e-14)
+    assert bool((size >= found.abs() - 1e-12).all())
 
 
-def test_the_deterministic_form_asks_for_it_and_asks_no_longer():
-    """The switch is on during the call only."""
-    case = CASE._replace(form="lookup, deterministic", direction="backward")
-    call = contender(case, draw_ids("uniform", 64, 50), torch.randn(50, 16))
+@pytest.mark.parametrize("before", [False, True])
+def test_the_deterministic_form_asks_for_it_and_asks_no_longer(before):
+    """Both switches are set during the call only, and are as before even if it fails."""
     seen = []
 
-    def gradient(*args, **kwargs):
-        seen.append(torch.are_deterministic_algorithms_enabled())
-        return (torch.zeros(1),)
+    def gradient():
+        switches = torch.are_deterministic_algorithms_enabled(), filling()
+        seen.append(switches)
+        raise RuntimeError
 
-    with mock.patch("torch.autograd.grad", gradient):
-        call()
-    assert seen == [True]
-    assert not torch.are_deterministic_algorithms_enabled()
+    filling = torch._C._get_deterministic_fill_uninitialized_memory
+    torch.use_deterministic_algorithms(before)
+    try:
+        with pytest.raises(RuntimeError):
+            contenders._deterministic(gradient)()
+        assert seen == [(True, False)]
+        assert torch.are_deterministic_algorithms_enabled() is before
+        assert filling()
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @pytest.mark.parametrize("dtype", ["tf32", "float32"])
@@ -113,7 +139,7 @@ def test_reduced_precision_is_allowed_where_it_is_named(dtype):
 
 
 def test_the_gpus_clock_stands_between_the_calls_and_nothing_else():
-    """Warm up, wait, prepare, then an event at either end, and wait before reading them."""
+    """Warm up, wait, prepare, hold the queue, then an event at either end, and wait for both."""
     log = []
 
     class Event:
@@ -127,33 +153,117 @@ def test_the_gpus_clock_stands_between_the_calls_and_nothing_else():
             log.append("read")
             return 6.0  # milliseconds
 
+    def sleep(cycles):
+        assert 0 < cycles <= 0.02 * 2e9
+        log.append("sleep")
+
     with (
         mock.patch("torch.Event", Event),
         mock.patch("torch.cuda.synchronize", side_effect=lambda: log.append("wait")),
+        mock.patch("torch.cuda._sleep", side_effect=sleep),
     ):
         seconds = cuda_stopwatch(lambda: log.append("call"), 3, lambda: log.append("prepare"))
-    assert log == ["call", "wait", "prepare", "event", *["call"] * 3, "event", "wait", "read"]
+    timed = ["event", *["call"] * 3, "event"]
+    assert log == ["call", "wait", "prepare", "sleep", *timed, "wait", "read"]
     assert seconds == pytest.approx(2e-3)
 
 
-def test_recordings_are_told_by_their_kind(counted):
-    """A CPU's is not shown among GPUs, and a folder that is missing holds none."""
+def test_recordings_of_gpus_come_first(counted):
+    """Then those of CPUs; and a folder that is missing holds none."""
     path, _, fake = counted
     record(path, CASES, device="cpu", command="test", measure=fake)
-    assert list(read_recordings(path.parent, "cpu")) == ["mine"]
-    assert read_recordings(path.parent, "cuda") == {}
-    assert read_recordings(path.parent / "missing", "cpu") == {}
+    whole = read_recording(path)
+    gpu = whole["provenance"] | {"kind": "cuda", "driver": "1.2", "cuda": "13.0"}
+    write_recording(path.parent / "zz.json", whole | {"provenance": gpu})
+    assert list(read_recordings(path.parent)) == ["zz", "mine"]
+    assert read_recordings(path.parent / "missing") == {}
 
 
 def test_a_wrong_form_is_not_timed(monkeypatch):
     """A lookup that returns the row below."""
 
-    def wrong(case, ids, weight):
-        return lambda: contender(case, (ids + 1) % len(weight), weight)()
+    def wrong(case, inputs):
+        below = (inputs.ids + 1) % len(inputs.weight)
+        return contender(case, inputs._replace(ids=below) if case.form == "lookup" else inputs)
 
     monkeypatch.setattr(measure, "contender", wrong)
-    with pytest.raises(AssertionError, match="the contender 'lookup' is not to be timed"):
-        measure_group([CASE], ceilings=CEILINGS, device="cpu", rounds=3, watch=steady)
+    group = [CASE, CASE._replace(form="index_select")]
+    below, right = measure_group(group, ceilings=CEILINGS, device="cpu", rounds=3, watch=steady)
+    assert below["skipped"].startswith(
+        "AssertionError: the contender 'lookup' is not to be timed: not within"
+    )
+    assert "median_s" not in below
+    assert right["median_s"] == 2e-6
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: "-".join(map(str, group[0][1:])))
+@pytest.mark.parametrize("dtype", ["float32", "tf32", "bfloat16"])
+def test_another_row_is_an_error_in_every_form(group, dtype):
+    """Rounding explains neither a row picked wrongly nor one that is missing."""
+    for case in group:
+        case = case._replace(dtype=dtype, vocab_size=50, dim=8, ids=64, bags=min(case.bags, 8))
+        inputs = draw_inputs(case, draw_ids("uniform", 64, 50), "cpu")
+        other = inputs._replace(ids=inputs.ids.clone())
+        other.ids[20] = (other.ids[20] + 1) % 50
+        case = case._replace(form="lookup" if not case.bags else "embedding bag")
+        right = contender(case, inputs)()
+        assert largest_error(case, inputs, right) <= 0.2
+        with pytest.raises(AssertionError, match="is not to be timed"):
+            largest_error(case, inputs, contender(case, other)())
+
+
+def test_a_large_result_is_checked_in_parts(monkeypatch):
+    """Down to a column at a time, and an error in the last column is seen."""
+    inputs = draw_inputs(CASE, draw_ids("uniform", 64, 50), "cpu")
+    result = contender(CASE, inputs)()
+    monkeypatch.setattr(oracle, "AT_ONCE", 1)
+    assert largest_error(CASE, inputs, result) == 0.0
+    result[3, 15] += 1
+    with pytest.raises(AssertionError, match="1 of 64 elements differ"):
+        largest_error(CASE, inputs, result)
+
+
+def test_repeating_bits_are_told_from_equal_numbers():
+    """A zero that changes its sign is no repetition; nor is another order of a sparse gradient."""
+    zeros = iter([0.0, 0.0, -0.0, 0.0, 0.0])
+    assert not repeats_bitwise(lambda: torch.tensor([next(zeros)]))
+    indices = iter([[[0, 1]], [[1, 0]]] * 3)
+    assert not repeats_bitwise(
+        lambda: torch.sparse_coo_tensor(
+            torch.tensor(next(indices)), torch.ones(2), (2,), check_invariants=True
+        )
+    )
+
+
+def test_odd_input_is_tried_on_every_form():
+    """In a process each; a form whose process ends is described by that."""
+    tried = behaviour("cpu")
+    assert tried["nan_in_another_row"] == {
+        "lookup": "0 of 3 rows are NaN",
+        "index_select": "0 of 3 rows are NaN",
+        "one-hot built and multiplied": "3 of 3 rows are NaN",
+        "multiplication alone": "3 of 3 rows are NaN",
+        "compiled one-hot": tried["nan_in_another_row"]["compiled one-hot"],  # needs a compiler
+        "sparse product": "0 of 3 rows are NaN",
+    }
+    out = tried["id_out_of_range"]
+    assert out["lookup"].startswith("IndexError")
+    assert out["index_select"].startswith(("IndexError", "RuntimeError"))
+    assert out["one-hot built and multiplied"].startswith("RuntimeError")
+    assert out["sparse product"].startswith("RuntimeError")
+
+
+def test_a_process_that_ends_is_described(monkeypatch):
+    """As a GPU's assertion would end it."""
+    monkeypatch.setattr(sys, "executable", "false")
+    tried = behaviour("cpu")
+    assert set(tried["id_out_of_range"].values()) == {"the process ended with code 1"}
+
+
+def test_a_compiled_product_gives_zeros_for_what_it_does_not_find():
+    """Where there is a compiler; otherwise the form is left out with torch's words."""
+    said = outcome("id_out_of_range", "compiled one-hot", "cpu")
+    assert said == "a row of zeros" or "Error" in said or "Failed" in said
 
 
 def test_a_case_that_does_not_fit_is_predicted_and_skipped(monkeypatch):
@@ -170,6 +280,17 @@ def test_a_case_that_does_not_fit_is_predicted_and_skipped(monkeypatch):
     assert large["predicted_s"] > 0
 
 
+def test_the_encodings_of_all_forms_of_a_group_have_to_fit(monkeypatch):
+    """They exist at the same time: three of 128 kB, beside 192 kB of tables and results."""
+    group = [CASE, CASE._replace(form="one-hot built and multiplied")]
+    group = [case._replace(vocab_size=500) for case in group]
+    fast = {"copy_bytes_per_s": 1e12, "operations_per_s": {"float32": 1e12}}
+    for free, fits in ((700_000, False), (740_000, True)):
+        monkeypatch.setattr(measure, "free_bytes", lambda device, free=free: free)
+        results = measure_group(group, ceilings=fast, device="cpu", rounds=3, watch=steady)
+        assert ["skipped" in result for result in results] == [False, not fits]
+
+
 def test_a_case_that_takes_too_long_is_skipped():
     """By the prediction, since trying it would take that long."""
     slow = {"copy_bytes_per_s": 1.0, "operations_per_s": {"float32": 1.0}}
@@ -181,7 +302,7 @@ def test_a_case_that_takes_too_long_is_skipped():
 def test_a_form_that_torch_lacks_is_skipped_in_its_words(monkeypatch):
     """Also if no other form is left."""
 
-    def lacking(case, ids, weight):
+    def lacking(case, inputs):
         def call():
             raise NotImplementedError("\"addmm\" not implemented for 'Half'")
 
@@ -189,26 +310,45 @@ def test_a_form_that_torch_lacks_is_skipped_in_its_words(monkeypatch):
 
     monkeypatch.setattr(measure, "contender", lacking)
     (result,) = measure_group([CASE], ceilings=CEILINGS, device="cpu", rounds=3, watch=steady)
-    assert result["skipped"] == "torch says: \"addmm\" not implemented for 'Half'"
+    assert result["skipped"] == "NotImplementedError: \"addmm\" not implemented for 'Half'"
 
 
 def test_a_time_beyond_the_limit_gets_its_reason():
     """Small tables stay in a cache, and the recording says so."""
-    slow = {"copy_bytes_per_s": 1e6, "operations_per_s": {"float32": 1e10}}
+    slow = {"copy_bytes_per_s": 1e9, "operations_per_s": {"float32": 1e10}}
     (result,) = measure_group([CASE], ceilings=slow, device="cpu", rounds=3, watch=steady)
-    assert result["reason"].endswith("GB/s: what is used again stays in a cache")
+    assert result["reason"].endswith("a copy reaches 1: what is used again stays in a cache")
     (result,) = measure_group(
         [CASE._replace(cache="cold")], ceilings=slow, device="cpu", rounds=3, watch=steady
     )
     assert result["reason"].endswith("what is written may stay in a cache")
-    few = {"copy_bytes_per_s": 1e12, "operations_per_s": {"float32": 1e9}}
+    few = {"copy_bytes_per_s": 1e12, "operations_per_s": {"float32": 1e10}}
     product = CASE._replace(form="multiplication alone")
     (result,) = measure_group([product], ceilings=few, device="cpu", rounds=3, watch=steady)
-    assert result["reason"].endswith("this one has another shape")
+    assert result["reason"].endswith("shape and zeros can be kinder")
     (result,) = measure_group(
         [CASE], ceilings=CEILINGS | {"copy_bytes_per_s": 1e12}, device="cpu", rounds=3, watch=steady
     )
     assert result["reason"] is None
+
+
+def test_an_impossible_time_is_left_out():
+    """A clock that gives a thousandth of what any cache could is not believed."""
+    (result,) = measure_group(
+        [CASE], ceilings=CEILINGS, device="cpu", rounds=3, watch=lambda *_: 2e-9
+    )
+    assert result["skipped"].startswith("the clock gave an impossible time, 3.42e+03 GB/s")
+    assert "median_s" not in result
+
+
+def test_what_storing_rounds_is_told_from_what_a_form_rounds():
+    """Half the distance of two numbers of bfloat16 near 2 to 4, and no error of a lookup."""
+    case = CASE._replace(dtype="bfloat16", vocab_size=1000)
+    (result,) = measure_group([case], ceilings=CEILINGS, device="cpu", rounds=3, watch=steady)
+    assert 2**-9 < result["stored_error"] <= 2**-7
+    assert result["max_error"] == 0
+    (result,) = measure_group([CASE], ceilings=CEILINGS, device="cpu", rounds=3, watch=steady)
+    assert result["stored_error"] == 0
 
 
 def test_cold_means_that_other_data_went_through():
@@ -223,7 +363,7 @@ def test_cold_means_that_other_data_went_through():
         measure_group(
             [CASE._replace(cache=cache)], ceilings=CEILINGS, device="cpu", rounds=3, watch=watch
         )
-    assert [prepare is not None for prepare in prepared] == [False] * 4 + [True] * 3
+    assert [prepare is not None for prepare in prepared] == [False] * 6 + [True] * 3
 
 
 @pytest.fixture
@@ -236,16 +376,17 @@ def counted(monkeypatch, tmp_path):
         return measure_group(cases, ceilings=ceilings, device="cpu", rounds=3, watch=steady)
 
     monkeypatch.setattr(recorder, "measure_ceilings", lambda device, quick: CEILINGS)
+    not_tried = behaviour("cpu", quick=True)
+    monkeypatch.setattr(recorder, "behaviour", lambda device, quick: not_tried)
     return tmp_path / "mine.json", log, fake
 
 
 CASES = [CASE._replace(ids=n) for n in (1, 2, 3, 4)]
 
 
-def test_a_recording_goes_on_where_it_stopped(counted, monkeypatch):
+def test_a_recording_goes_on_where_it_stopped(counted):
     """Interrupted after any case, nothing is measured twice and nothing is lost."""
     path, log, fake = counted
-    monkeypatch.setattr(recorder, "SAVE_EVERY_S", -1)
     for stop in range(len(CASES)):
 
         def interrupted(cases, ceilings, stop=stop):
@@ -255,36 +396,46 @@ def test_a_recording_goes_on_where_it_stopped(counted, monkeypatch):
 
         with pytest.raises(KeyboardInterrupt):
             record(path, CASES, device="cpu", command="test", measure=interrupted)
-        assert path.exists() == (stop > 0)
-        assert not (stop and read_recording(path)["complete"])
+        kept = read_recording(path)
+        assert [result["ids"] for result in kept["cases"]] == [1, 2, 3, 4][:stop]
+        assert not kept["complete"]
     recording = record(path, CASES, device="cpu", command="test", measure=fake)
     assert log == CASES
     assert recording["complete"]
     assert [result["ids"] for result in read_recording(path)["cases"]] == [1, 2, 3, 4]
 
 
-def test_a_kill_leaves_a_sound_file(tmp_path):
+KILLED = """
+import sys
+from pathlib import Path
+from lookup_matmul.timings import Case, record, recorder
+recorder.SAVE_EVERY_S = -1
+case = Case("lookup", "forward", 50, 16, 64, "uniform", "float32", "hot")
+cases = [case._replace(ids=n) for n in range(1, 61)]
+record(Path(sys.argv[1]), cases, device="cpu", command="test", quick=True)
+"""
+
+
+@pytest.mark.parametrize("least", [0, 1, 20])
+def test_a_kill_leaves_a_sound_file(tmp_path, least):
     """However it ends, what is on disk can be read, and the next run completes it."""
     path = tmp_path / "mine.json"
-    program = (
-        "import sys; from pathlib import Path; from lookup_matmul.timings import measure, recorder, sweep\n"
-        "recorder.SAVE_EVERY_S, measure.FLUSHED_BYTES = -1, 1000\n"
-        "recorder.record(Path(sys.argv[1]), list(sweep(quick=True, cuda=False)), device='cpu', command='test', quick=True)"
-    )
-    running = subprocess.Popen(
-        [sys.executable, "-c", program, str(path)], stderr=subprocess.DEVNULL
-    )
+    running = subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stderr=subprocess.DEVNULL)
     until = time.monotonic() + 60
-    while not path.exists() and time.monotonic() < until:
-        time.sleep(0.01)
+    while time.monotonic() < until:
+        time.sleep(0.002)
+        if path.exists() and len(read_recording(path)["cases"]) >= least:
+            break
     running.send_signal(signal.SIGKILL)
     running.wait()
     left = read_recording(path)
-    assert len(left["cases"]) > 0
-    whole = record(path, sweep(quick=True, cuda=False), device="cpu", command="test", quick=True)
+    assert least <= len(left["cases"]) < 60
+    assert not left["complete"]
+    cases = [CASE._replace(ids=n) for n in range(1, 61)]
+    whole = record(path, cases, device="cpu", command="test", quick=True)
     assert whole["complete"]
     assert whole["cases"][: len(left["cases"])] == left["cases"]
-    assert len(whole["cases"]) == len(list(sweep(quick=True, cuda=False)))
+    assert [result["ids"] for result in whole["cases"]] == list(range(1, 61))
 
 
 @pytest.mark.parametrize("name", recorder.SAME_AS_BEFORE)
@@ -293,7 +444,7 @@ def test_another_machine_does_not_go_on(counted, monkeypatch, name):
     path, _, fake = counted
     record(path, CASES[:1], device="cpu", command="test", measure=fake)
     origin = provenance("cpu", "test") | {name: "another"}
-    monkeypatch.setattr(recorder, "provenance", lambda device, command: origin)
+    monkeypatch.setattr(recorder, "provenance", lambda *args, **options: origin)
     with pytest.raises(
         ValueError,
         match=f"data.provenance.{name} is .*, and now it is 'another'; move the file away",
@@ -314,13 +465,27 @@ def test_a_damaged_file_is_not_overwritten(counted):
 def test_the_command_records_and_says_what_to_do(tmp_path):
     """As nox runs it, quickly."""
     command = [sys.executable, "-m", "lookup_matmul.timings", "--quick", "--out", str(tmp_path)]
+    (tmp_path / "x-2-threads.json").write_text("kept", "utf-8")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    (path,) = tmp_path.glob("*-threads.json")
+    (path,) = tmp_path.glob("*-threads-quick.json")
     recording = read_recording(path)
     assert recording["provenance"]["command"].startswith("python -m lookup_matmul.timings --quick")
     assert "leave --quick out" in done.stdout
-    assert "case" in done.stderr  # the progress bar
+    assert "100% |" in done.stderr
+    assert "left" in done.stderr
     json.dumps(recording, allow_nan=False)
+
+
+def test_outside_a_clone_the_commit_has_to_be_given(tmp_path, monkeypatch):
+    """Before anything is measured."""
+    monkeypatch.setattr(machine, "_said", lambda *command: "unknown")
+    path = tmp_path / "mine.json"
+    with pytest.raises(ValueError, match=r"data\.provenance\.commit must match pattern"):
+        record(path, CASES, device="cpu", command="test", quick=True)
+    assert not path.exists()
+    commit = "0123456789" * 4
+    whole = record(path, CASES[:1], device="cpu", command="test", quick=True, commit=commit)
+    assert whole["provenance"]["commit"] == commit
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")

@@ -96,7 +96,7 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
     if device.type != "cpu":
         raise ValueError(f"device is {device}, expected cpu or cuda; no other reports its memory.")
     with (
-        _without_log_of_profiler(),
+        quiet_profiler(),
         profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded,
     ):
         call()
@@ -109,7 +109,7 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
 
 
 @contextmanager
-def _without_log_of_profiler() -> Iterator[None]:
+def quiet_profiler() -> Iterator[None]:
     """Keep the profiler's own lines off standard error, and pass everything else on.
 
     It writes them below Python, whatever its log level, and they would end on a page.

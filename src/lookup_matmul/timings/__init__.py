@@ -5,39 +5,55 @@ Needs the extra ``timings`` and is imported by its own name;
 """
 
 from lookup_matmul.timings.bags import bag_contenders, check_bag_contenders, zipf_bags
-from lookup_matmul.timings.cases import BACKWARD, DTYPES, FORWARD, Case, sweep
+from lookup_matmul.timings.behaviour import behaviour, outcome
+from lookup_matmul.timings.cases import BACKWARD, BAGS, DTYPES, FORWARD, Case, forms_of, sweep
 from lookup_matmul.timings.clock import (
     Spread,
     check_results,
     cuda_stopwatch,
+    launch_s,
     stopwatch,
     time_side_by_side,
 )
-from lookup_matmul.timings.contenders import case_cost, contender, draw_ids, expected_result
+from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import (
     Cost,
     Sizes,
     bag_cost,
     lookup_cost,
     one_hot_cost,
-    predicted_s,
     product_cost,
     sectors_of_row,
 )
+from lookup_matmul.timings.inputs import Inputs, draw_ids, draw_inputs
+from lookup_matmul.timings.limits import case_cost, copy_share, over_limit, predicted_s
 from lookup_matmul.timings.machine import (
     free_bytes,
     measure_ceilings,
     precision_of,
     provenance,
 )
-from lookup_matmul.timings.measure import measure_group
-from lookup_matmul.timings.reading import copy_share, describe, read_recordings, select
+from lookup_matmul.timings.measure import measure_cases, measure_group
+from lookup_matmul.timings.oracle import (
+    error_bound,
+    expected_columns,
+    largest_error,
+    repeats_bitwise,
+)
+from lookup_matmul.timings.profiled import profiled
+from lookup_matmul.timings.reading import (
+    compare,
+    describe,
+    pivot_table,
+    read_recordings,
+    select,
+    usual,
+)
 from lookup_matmul.timings.recorder import record
 from lookup_matmul.timings.recording import (
     Recording,
     check_recording,
     checksum,
-    over_limit,
     read_recording,
     write_recording,
 )
@@ -45,47 +61,62 @@ from lookup_matmul.timings.report import in_unit, markdown_table, ratio_table
 
 __all__ = [
     "BACKWARD",
+    "BAGS",
     "DTYPES",
     "FORWARD",
     "Case",
     "Cost",
+    "Inputs",
     "Recording",
     "Sizes",
     "Spread",
     "bag_contenders",
     "bag_cost",
+    "behaviour",
     "case_cost",
     "check_bag_contenders",
     "check_recording",
     "check_results",
     "checksum",
+    "compare",
     "contender",
     "copy_share",
     "cuda_stopwatch",
     "describe",
     "draw_ids",
-    "expected_result",
+    "draw_inputs",
+    "error_bound",
+    "expected_columns",
+    "forms_of",
     "free_bytes",
     "in_unit",
+    "largest_error",
+    "launch_s",
     "lookup_cost",
     "markdown_table",
+    "measure_cases",
     "measure_ceilings",
     "measure_group",
     "one_hot_cost",
+    "outcome",
     "over_limit",
+    "pivot_table",
     "precision_of",
     "predicted_s",
     "product_cost",
+    "profiled",
     "provenance",
     "ratio_table",
     "read_recording",
     "read_recordings",
     "record",
+    "repeats_bitwise",
     "sectors_of_row",
     "select",
     "stopwatch",
     "sweep",
     "time_side_by_side",
+    "usual",
     "write_recording",
     "zipf_bags",
 ]

@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="try it out, in under a minute")
     parser.add_argument("--bags", action="store_true", help="print the forms for sparse rows, only")
     parser.add_argument("--out", type=Path, help="folder of the recordings")
+    parser.add_argument("--commit", help="what to record as the commit, outside of a clone")
     options = parser.parse_args()
     if options.bags:
         print_bags()
@@ -35,10 +36,22 @@ def main() -> None:
         name = provenance(device, command)["device"]
         threads = f"-{torch.get_num_threads()}-threads" if device == "cpu" else ""
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        path = folder / f"{slug}{threads}.json"
+        path = folder / f"{slug}{threads}{'-quick' if options.quick else ''}.json"
         print(f"Recording {name} into {path}; interrupt it at any time and run it again to go on.")
         cases = list(sweep(quick=options.quick, cuda=device == "cuda"))
-        recording = record(path, cases, device=device, command=command, quick=options.quick)
+        if options.quick:
+            path.unlink(missing_ok=True)  # a trial is no use to the next one
+        try:
+            recording = record(
+                path,
+                cases,
+                device=device,
+                command=command,
+                quick=options.quick,
+                commit=options.commit,
+            )
+        except ValueError as error:
+            sys.exit(str(error))
         skipped = sum("skipped" in result for result in recording["cases"])
         print(f"{len(recording['cases'])} cases, {skipped} of them skipped with a reason.")
         print(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from statistics import quantiles
+from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -11,6 +12,8 @@ from lookup_matmul.equality import assert_within
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
+CYCLES_PER_S = 2e9  # of a GPU, at most; a slower one waits longer
+LONGEST_WAIT_S = 0.02
 
 
 class Spread(NamedTuple):
@@ -72,7 +75,7 @@ def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
 
 
 def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls in a row between two events on the GPU, which do not see the launch's latency.
+    """Time calls in a row between two events on the GPU, without the time to launch them.
 
     Parameters
     ----------
@@ -84,15 +87,23 @@ def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float
     float
         Seconds, the mean of ``calls``.
 
+    Notes
+    -----
+    The GPU is kept waiting until all calls are queued, or the clock would show how fast the
+    processor asks for small ones; :func:`launch_s` measures that.
+    A queue holds about a thousand kernels, so ``calls`` should stay under some hundred.
+
     Examples
     --------
     >>> if torch.cuda.is_available():
     ...     assert cuda_stopwatch(lambda: torch.ones(10, device="cuda"), calls=3) > 0
     """
-    call()
+    asking_s = launch_s(call)
     torch.cuda.synchronize()
     if prepare is not None:
         prepare()
+    waited_s = min(asking_s * calls, LONGEST_WAIT_S)
+    torch.cuda._sleep(int(CYCLES_PER_S * waited_s))  # type: ignore[no-untyped-call]
     start, end = (torch.Event("cuda", enable_timing=True) for _ in range(2))
     start.record()
     for _ in range(calls):
@@ -102,11 +113,35 @@ def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float
     return float(start.elapsed_time(end)) / 1e3 / calls
 
 
+def launch_s(call: Call) -> float:
+    """Time how long the processor is busy with a call; a GPU may still be at it afterwards.
+
+    Parameters
+    ----------
+    call : collections.abc.Callable
+        What is timed; takes no argument.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Examples
+    --------
+    >>> launch_s(lambda: torch.ones(10)) > 0
+    True
+    """
+    begin = perf_counter()
+    call()
+    return perf_counter() - begin
+
+
 def time_side_by_side(
     contenders: Mapping[str, Call],
     *,
     rounds: int = 9,
     block_s: float = 0.02,
+    most_calls: int = 10**6,
     prepare: Call | None = None,
     watch: Watch = stopwatch,
 ) -> dict[str, Spread]:
@@ -121,6 +156,8 @@ def time_side_by_side(
     block_s : float
         How long a turn should last at least, in seconds; it takes as many calls as that needs.
         Longer blocks measure with a warm cache, since a turn evicts the data of the one before.
+    most_calls : int
+        How many calls a turn takes at most.
     prepare : collections.abc.Callable, optional
         Called before every turn, which is then a single call: to measure with a cold cache.
     watch : collections.abc.Callable
@@ -148,7 +185,8 @@ def time_side_by_side(
     calls = dict.fromkeys(contenders, 1)
     if prepare is None:
         for name, call in contenders.items():
-            calls[name] = max(1, round(block_s / watch(call, 1, None)))
+            once = min(watch(call, 1, None) for _ in range(3))  # the first may set something up
+            calls[name] = max(1, min(most_calls, round(block_s / once)))
     measured: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():

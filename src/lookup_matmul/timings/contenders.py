@@ -1,174 +1,157 @@
-"""Every form of one computation, ready to be called on shared inputs, and its definition."""
+"""Every form of one computation, ready to be called on shared inputs."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
+from torch.nn.functional import embedding_bag
 
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.timings.cases import DTYPES, Case
-from lookup_matmul.timings.cost import (
-    Cost,
-    Sizes,
-    bag_cost,
-    lookup_cost,
-    one_hot_cost,
-    product_cost,
-)
+from lookup_matmul.timings.cases import Case
+from lookup_matmul.timings.inputs import Inputs
+
+Contender: TypeAlias = Callable[[], torch.Tensor]
 
 
-def draw_ids(draw: str, count: int, vocab_size: int, seed: int = 0) -> torch.Tensor:
-    """Draw ids on the CPU.
-
-    Parameters
-    ----------
-    draw : str
-        ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a
-        chance proportional to 1/k; or ``"equal"``, one id again and again.
-    count, vocab_size : int
-        How many, and below what.
-    seed : int
-        Of the generator.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape (count,), int64.
-
-    Examples
-    --------
-    >>> draw_ids("equal", 3, 10).unique().numel()
-    1
-    """
-    generator = torch.Generator().manual_seed(seed)
-    if draw == "uniform":
-        return torch.randint(vocab_size, (count,), generator=generator)
-    if draw == "equal":
-        return torch.randint(vocab_size, (1,), generator=generator).repeat(count)
-    if draw == "zipf":
-        order = torch.randperm(vocab_size, generator=generator)
-        chances = 1 / torch.arange(1, vocab_size + 1, dtype=torch.float64)
-        return order[torch.multinomial(chances, count, replacement=True, generator=generator)]
-    raise ValueError(f"draw is {draw!r}, expected 'uniform', 'zipf' or 'equal'.")
-
-
-def case_cost(case: Case, distinct: int) -> Cost:
-    """Count what a case has to do.
-
-    Parameters
-    ----------
-    case : Case
-        The case.
-    distinct : int
-        How many different ids were drawn.
-
-    Returns
-    -------
-    Cost
-        By the model of its form.
-
-    Examples
-    --------
-    >>> case = Case("one-hot built and multiplied", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> case_cost(case, distinct=2).allocated_bytes
-    108
-    """
-    itemsize = DTYPES[case.dtype].itemsize
-    sizes = Sizes(case.vocab_size, case.dim, case.ids, distinct, itemsize)
-    backward = case.direction == "backward"
-    if case.form == "lookup, sparse gradient":
-        return Cost(0, 0, 0, 0, 0)  # the ids and the rows that arrive, as they are, under one name
-    if case.form in ("lookup", "lookup, deterministic", "index_select"):
-        return lookup_cost(sizes, backward=backward)
-    if case.form == "sparse product":
-        return bag_cost(sizes._replace(bags=case.ids))
-    alone = product_cost(sizes, backward=backward)
-    return one_hot_cost(sizes) + alone if case.form == "one-hot built and multiplied" else alone
-
-
-def contender(case: Case, ids: torch.Tensor, weight: torch.Tensor) -> Callable[[], torch.Tensor]:
+def contender(case: Case, inputs: Inputs) -> Contender:
     """Make the call of a case; what it does not count has been done before.
 
     Parameters
     ----------
     case : Case
         The case.
-    ids, weight : torch.Tensor
-        Shapes (ids,) and (vocab_size, dim), on the device to be measured.
+    inputs : Inputs
+        On the device to be measured.
 
     Returns
     -------
     collections.abc.Callable
-        Gives the rows, or the gradient of the table for a gradient of ones times 1/8.
+        Gives the rows, the sums of the bags, or the gradient of the table.
+
+    Raises
+    ------
+    KeyError
+        If the case's form is not one of its direction.
 
     Examples
     --------
     >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> contender(case, torch.tensor([2, 3, 1]), torch.ones(4, 5))().shape
+    >>> ids, none = torch.tensor([2, 3, 1]), torch.empty(0)
+    >>> contender(case, Inputs(ids, torch.ones(4, 5), none, none))().shape
     torch.Size([3, 5])
     """
-    if case.direction == "forward":
-        if case.form == "multiplication alone":
-            encoding = one_hot(ids, case.vocab_size, dtype=weight.dtype)
-            return lambda: encoding @ weight
-        if case.form == "sparse product":
-            ends = torch.arange(case.ids + 1, device=ids.device)
-            ones = torch.ones(case.ids, dtype=weight.dtype, device=ids.device)
-            shape = (case.ids, case.vocab_size)
-            with warnings.catch_warnings(action="ignore"):  # the layout is called a beta version
-                rows = torch.sparse_csr_tensor(ends, ids, ones, shape, check_invariants=True)
-            return lambda: rows @ weight
-        return {
-            "lookup": lambda: lookup(ids, weight, check=False),
-            "index_select": lambda: weight.index_select(0, ids),
-            "one-hot built and multiplied": lambda: one_hot_matmul(ids, weight, check=False),
-        }[case.form]
-    arriving = torch.full((case.ids, case.dim), 0.125, dtype=weight.dtype, device=weight.device)
-    if case.form == "multiplication alone":
-        transposed = one_hot(ids, case.vocab_size, dtype=weight.dtype).T
-        return lambda: transposed @ arriving
-    leaf = weight.detach().requires_grad_()
-    sparse = case.form == "lookup, sparse gradient"
-    rows = torch.nn.functional.embedding(ids, leaf, sparse=sparse)
+    if case.direction == "backward":
+        return _BACKWARD[case.form](inputs)
+    return _BAGS[case.form](case.bags, inputs) if case.bags else _FORWARD[case.form](inputs)
 
-    def gradient() -> torch.Tensor:
-        return torch.autograd.grad(rows, leaf, arriving, retain_graph=True)[0]
 
-    def deterministic() -> torch.Tensor:
+def _alone(inputs: Inputs) -> Contender:
+    encoding = one_hot(inputs.ids, len(inputs.weight), dtype=inputs.weight.dtype, check=False)
+    return lambda: encoding @ inputs.weight
+
+
+def _compiled(inputs: Inputs) -> Contender:
+    def by_comparison(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        columns = torch.arange(len(weight), device=ids.device)
+        return (ids.unsqueeze(1) == columns).to(weight.dtype) @ weight
+
+    torch.compiler.reset()  # or the shapes of earlier cases would count against this one
+    compiled = torch.compile(by_comparison, fullgraph=True, dynamic=False)
+    return lambda: compiled(inputs.ids, inputs.weight)
+
+
+def _sparse(bags: int, inputs: Inputs) -> Contender:
+    ids, weight, values = inputs.ids, inputs.weight, inputs.values
+    # The ids drawn for a bag may repeat: torch's check refuses that, the product adds them up.
+    check = not bags
+    if not bags:
+        bags, values = len(ids), torch.ones(len(ids), dtype=weight.dtype, device=ids.device)
+    # The products want indices of four bytes, and would convert others at every call.
+    offsets = (torch.arange(bags + 1, device=ids.device) * (len(ids) // bags)).int()
+    shape = (bags, len(weight))
+    with warnings.catch_warnings(action="ignore"):  # torch calls the layout a beta version
+        rows = torch.sparse_csr_tensor(offsets, ids.int(), values, shape, check_invariants=check)
+    return lambda: rows @ weight
+
+
+def _bag(bags: int, inputs: Inputs, *, weighted: bool) -> Contender:
+    offsets = torch.arange(bags, device=inputs.ids.device) * (len(inputs.ids) // bags)
+    values = inputs.values if weighted else None
+    return lambda: embedding_bag(
+        inputs.ids, inputs.weight, offsets, mode="sum", per_sample_weights=values
+    )
+
+
+def _dense(bags: int, inputs: Inputs) -> Contender:
+    rows = torch.zeros(
+        bags, len(inputs.weight), dtype=inputs.values.dtype, device=inputs.ids.device
+    )
+    rows.scatter_add_(1, inputs.ids.view(bags, -1), inputs.values.view(bags, -1))
+    return lambda: rows @ inputs.weight
+
+
+def _gradient(inputs: Inputs, *, sparse: bool = False) -> Contender:
+    """Call what autograd calls: its engine would cost more than a small gradient does."""
+    size = len(inputs.weight)
+    backward = torch.ops.aten.embedding_backward
+    return lambda: backward(inputs.arriving, inputs.ids, size, -1, False, sparse)
+
+
+def _added(inputs: Inputs) -> Contender:
+    shape, dtype = inputs.weight.shape, inputs.weight.dtype
+    return lambda: torch.zeros(shape, dtype=dtype, device=inputs.ids.device).index_add_(
+        0, inputs.ids, inputs.arriving
+    )
+
+
+def _deterministic(gradient: Contender) -> Contender:
+    """Set what :func:`torch.use_deterministic_algorithms` sets, without its 100 µs of importing.
+
+    New memory is not filled with NaN meanwhile: that is a help in finding faults, not a cost
+    of adding in a fixed order.
+    """
+
+    def call() -> torch.Tensor:
         before = torch.are_deterministic_algorithms_enabled()
-        torch.use_deterministic_algorithms(True)
+        filled = torch._C._get_deterministic_fill_uninitialized_memory()
+        torch._C._set_deterministic_algorithms(True, warn_only=False)
+        torch._C._set_deterministic_fill_uninitialized_memory(False)
         try:
             return gradient()
         finally:
-            torch.use_deterministic_algorithms(before)
+            torch._C._set_deterministic_algorithms(before, warn_only=False)
+            torch._C._set_deterministic_fill_uninitialized_memory(filled)
 
-    return deterministic if case.form == "lookup, deterministic" else gradient
+    return call
 
 
-def expected_result(case: Case, ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Compute what a case should give by its definition, in float64.
+def _transposed(inputs: Inputs) -> Contender:
+    encoding = one_hot(inputs.ids, len(inputs.weight), dtype=inputs.weight.dtype, check=False).T
+    return lambda: encoding @ inputs.arriving
 
-    Parameters
-    ----------
-    case : Case
-        The case.
-    ids, weight : torch.Tensor
-        As for :func:`contender`.
 
-    Returns
-    -------
-    torch.Tensor
-        The rows picked, or the number of each id's occurrences times 1/8 in each column.
-
-    Examples
-    --------
-    >>> case = Case("lookup", "backward", 3, 2, 3, "uniform", "float32", "hot")
-    >>> expected_result(case, torch.tensor([2, 2, 1]), torch.ones(3, 2)).tolist()
-    [[0.0, 0.0], [0.125, 0.125], [0.25, 0.25]]
-    """
-    if case.direction == "forward":
-        return weight.double()[ids]
-    counts = torch.bincount(ids, minlength=case.vocab_size).double()
-    return (counts * 0.125).unsqueeze(1).expand(case.vocab_size, case.dim)
+_FORWARD: dict[str, Callable[[Inputs], Contender]] = {
+    "lookup": lambda i: lambda: lookup(i.ids, i.weight, check=False),
+    "index_select": lambda i: lambda: i.weight.index_select(0, i.ids),
+    "one-hot built and multiplied": lambda i: lambda: one_hot_matmul(i.ids, i.weight, check=False),
+    "multiplication alone": _alone,
+    "compiled one-hot": _compiled,
+    "sparse product": lambda inputs: _sparse(0, inputs),
+}
+_BACKWARD: dict[str, Callable[[Inputs], Contender]] = {
+    "lookup": _gradient,
+    "lookup, deterministic": lambda inputs: _deterministic(_gradient(inputs)),
+    "lookup, sparse gradient": lambda inputs: _gradient(inputs, sparse=True),
+    "index_add": _added,
+    "index_add, deterministic": lambda inputs: _deterministic(_added(inputs)),
+    "multiplication alone": _transposed,
+}
+_BAGS: dict[str, Callable[[int, Inputs], Contender]] = {
+    "embedding bag": lambda bags, inputs: _bag(bags, inputs, weighted=True),
+    "embedding bag, without weights": lambda bags, inputs: _bag(bags, inputs, weighted=False),
+    "sparse product": _sparse,
+    "multiplication alone": _dense,
+}

@@ -129,9 +129,10 @@ def one_hot_cost(sizes: Sizes) -> Cost:
     return Cost(0, moved, moved, sectors, matrix)
 
 
-def product_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
-    """Count the product of an encoding that is there already with the table.
+def product_cost(sizes: Sizes, *, backward: bool = False, fused: bool = False) -> Cost:
+    """Count the product of an encoding that is there already with the table, row by row.
 
+    Each element of the encoding is read once, and a row of the table for each of them.
     Backwards it is the product of the transposed encoding with the gradient that arrives.
 
     Parameters
@@ -140,6 +141,8 @@ def product_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
         Of the table and the ids.
     backward : bool
         Count the gradient of the table instead.
+    fused : bool
+        Count the ids instead of the encoding, which a compiler need not write.
 
     Returns
     -------
@@ -151,7 +154,7 @@ def product_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
     >>> product_cost(Sizes(vocab_size=4, dim=5, ids=3, distinct=2)).operations
     120
     """
-    matrix = sizes.ids * sizes.vocab_size * sizes.itemsize
+    matrix = 8 * sizes.ids if fused else sizes.ids * sizes.vocab_size * sizes.itemsize
     table, rows = (n * sizes.dim * sizes.itemsize for n in (sizes.vocab_size, sizes.ids))
     once = matrix + table + rows
     result = table if backward else rows
@@ -160,20 +163,26 @@ def product_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
         operations=2 * sizes.ids * sizes.vocab_size * sizes.dim,
         logical_bytes=every,
         compulsory_bytes=once,
-        sector_bytes=_up(matrix) + _up(table) + _up(rows),
+        sector_bytes=_up(matrix) + sizes.ids * _up(table) + _up(result),
         allocated_bytes=result,
     )
 
 
-def bag_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
-    """Count a weighted bag: each entry's id, value and row are read, each bag's row is written.
+def bag_cost(
+    sizes: Sizes, *, backward: bool = False, weighted: bool = True, index_bytes: int = 8
+) -> Cost:
+    """Count a bag: each entry's id, value and row are read, each bag's row is written.
 
     Parameters
     ----------
     sizes : Sizes
-        Of the table, the entries and the bags; ids and offsets are int64.
+        Of the table, the entries and the bags.
     backward : bool
         Count the gradient of the table instead.
+    weighted : bool
+        Whether entries have values; without them nothing is multiplied.
+    index_bytes : int
+        Of each id and each offset: 8 for int64, 4 for int32.
 
     Returns
     -------
@@ -186,10 +195,10 @@ def bag_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
     30
     """
     row, table = sizes.dim * sizes.itemsize, sizes.vocab_size * sizes.dim * sizes.itemsize
-    read = sizes.ids * (8 + sizes.itemsize) + 8 * (sizes.bags + 1)
+    read = sizes.ids * weighted * sizes.itemsize + (sizes.ids + sizes.bags + 1) * index_bytes
     entries, results = sizes.ids * row, sizes.bags * row
     in_sectors = round(sizes.ids * sectors_of_row(row)) * SECTOR
-    operations = 2 * sizes.ids * sizes.dim
+    operations = (1 + weighted) * sizes.ids * sizes.dim
     if not backward:
         return Cost(
             operations,
@@ -230,37 +239,6 @@ def sectors_of_row(row_bytes: int) -> float:
     starts = range(0, SECTOR, gcd(row_bytes, SECTOR))
     touched = [(start + row_bytes - 1) // SECTOR + 1 for start in starts]
     return sum(touched) / len(touched)
-
-
-def predicted_s(cost: Cost, copy_bytes_per_s: float, operations_per_s: float) -> float:
-    """Predict the time of a call by the roofline: the slower of moving and computing.
-
-    Parameters
-    ----------
-    cost : Cost
-        What has to be done.
-    copy_bytes_per_s : float
-        Measured bandwidth of a large copy, bytes read and written together.
-    operations_per_s : float
-        Measured rate of a large matrix product in the same dtype.
-
-    Returns
-    -------
-    float
-        Seconds, for compulsory bytes: no launch, no latency, everything kept that can be.
-
-    Notes
-    -----
-    The model is that of Williams, Waterman and Patterson, *Roofline*, CACM 52 (2009).
-
-    Examples
-    --------
-    >>> cost = Cost(operations=200, logical_bytes=0, compulsory_bytes=30, sector_bytes=0,
-    ...             allocated_bytes=0)
-    >>> predicted_s(cost, copy_bytes_per_s=10.0, operations_per_s=100.0)
-    3.0
-    """
-    return max(cost.compulsory_bytes / copy_bytes_per_s, cost.operations / operations_per_s)
 
 
 def _up(size: int) -> int:

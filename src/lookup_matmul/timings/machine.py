@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from lookup_matmul.timings.clock import Call, time_side_by_side
 Ceilings = dict[str, Any]
 
 
-def provenance(device: str, command: str) -> dict[str, Any]:
+def provenance(
+    device: str, command: str, *, quick: bool = False, commit: str | None = None
+) -> dict[str, Any]:
     """Describe where and with what a measurement is made.
 
     Parameters
@@ -29,6 +32,10 @@ def provenance(device: str, command: str) -> dict[str, Any]:
         ``"cpu"`` or ``"cuda"``.
     command : str
         The command that measures, as it was typed.
+    quick : bool
+        Whether it is a trial.
+    commit : str, optional
+        Where the package is not in a clone, the commit that it was taken from.
 
     Returns
     -------
@@ -47,16 +54,20 @@ def provenance(device: str, command: str) -> dict[str, Any]:
         "kind": device,
         "device": gpu.name if gpu else cpu,
         "device_memory_bytes": gpu.total_memory if gpu else psutil.virtual_memory().total,
-        "driver": _said("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
+        "driver": _said(
+            "nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader"
+        )
         if on_gpu
         else None,
         "cuda": torch.version.cuda if on_gpu else None,
         "torch": torch.__version__,
+        "triton": _installed("triton"),
         "cpu": cpu,
         "threads": torch.get_num_threads(),
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
-        "commit": _said("git", "rev-parse", "HEAD") + ("-changed" if _source_changed() else ""),
+        "commit": commit or _commit(),
+        "quick": quick,
     }
 
 
@@ -101,7 +112,10 @@ def free_bytes(device: str) -> int:
     >>> free_bytes("cpu") > 0
     True
     """
-    return torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
+    if device == "cuda":  # what torch keeps for itself but does not use is free as well
+        kept = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        return torch.cuda.mem_get_info()[0] + kept
+    return psutil.virtual_memory().available
 
 
 def measure_ceilings(device: str, *, quick: bool) -> Ceilings:
@@ -126,7 +140,7 @@ def measure_ceilings(device: str, *, quick: bool) -> Ceilings:
     ['copy_bytes_per_s', 'operations_per_s']
     """
     side, length = (
-        (1024, 2**24) if quick else ((8192, 2**30) if device == "cuda" else (2048, 2**27))
+        (1024, 2**26) if quick else ((8192, 2**30) if device == "cuda" else (2048, 2**27))
     )
     source = torch.ones(length, device=device)
     target = torch.empty_like(source)
@@ -148,9 +162,19 @@ def _fast(call: Call) -> float:
     return time_side_by_side({"": call}, rounds=5)[""].low_s
 
 
-def _source_changed() -> bool:
-    package = Path(__file__).parent.parent
-    return _said("git", "-C", str(package), "status", "--porcelain", ".") not in ("", "unknown")
+def _commit() -> str:
+    """Name the commit of this package, and say if it was changed since."""
+    here = ("git", "-C", str(Path(__file__).parent.parent))
+    commit = _said(*here, "rev-parse", "HEAD")
+    clean = _said(*here, "status", "--porcelain", ".") in ("", "unknown")
+    return commit if clean else f"{commit}-changed"
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _said(*command: str) -> str:

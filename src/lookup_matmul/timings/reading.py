@@ -1,40 +1,40 @@
-"""What pages ask of recordings: which there are, and one curve or one number of them."""
+"""What pages ask of recordings: which there are, and tables of some of their cases."""
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lookup_matmul.timings.cases import Case
-from lookup_matmul.timings.contenders import case_cost
 from lookup_matmul.timings.recording import Recording, read_recording
+from lookup_matmul.timings.report import markdown_table
 
 
-def read_recordings(folder: Path, kind: str) -> dict[str, Recording]:
-    """Read all recordings of a kind of device.
+def read_recordings(folder: Path) -> dict[str, Recording]:
+    """Read all recordings.
 
     Parameters
     ----------
     folder : pathlib.Path
         Where they lie, as JSON files; it may be missing.
-    kind : str
-        ``"cpu"`` or ``"cuda"``.
 
     Returns
     -------
     dict
-        Recordings by the names of their files, sorted; empty if there is none.
+        Recordings by the names of their files, those of GPUs first; empty if there is none.
 
     Raises
     ------
     ValueError
-        If any file in the folder is not sound, whatever its kind.
+        If any file in the folder is not sound.
 
     Examples
     --------
-    >>> read_recordings(Path("no such folder"), "cuda")
+    >>> read_recordings(Path("no such folder"))
     {}
     """
     read = {path.stem: read_recording(path) for path in sorted(folder.glob("*.json"))}
-    return {name: found for name, found in read.items() if found["provenance"]["kind"] == kind}
+    return dict(sorted(read.items(), key=lambda item: item[1]["provenance"]["kind"] == "cpu"))
 
 
 def describe(recording: Recording) -> str:
@@ -48,19 +48,22 @@ def describe(recording: Recording) -> str:
     Returns
     -------
     str
-        Device, its software, date and the first digits of the commit.
+        Device, its software, date, the first digits of the commit, and what it lacks.
 
     Examples
     --------
     >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
-    ...           "date": "2026-01-31", "commit": "0123456789"}
-    >>> describe({"provenance": origin})
+    ...           "date": "2026-01-31", "commit": "0123456789", "quick": False}
+    >>> describe({"provenance": origin, "complete": True})
     'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
     """
     origin = recording["provenance"]
     gpu = f", driver {origin['driver']}, CUDA {origin['cuda']}" if origin["driver"] else ""
-    when = f"recorded on {origin['date']} at commit {origin['commit'][:7]}"
-    return f"{origin['device']}{gpu}, torch {origin['torch']}, {when}"
+    changed = ", changed since" if origin["commit"].endswith("-changed") else ""
+    when = f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}"
+    so_far = "; a trial with few rounds" if origin["quick"] else ""
+    so_far += "" if recording["complete"] else "; not complete"
+    return f"{origin['device']}{gpu}, torch {origin['torch']}, {when}{so_far}"
 
 
 def select(cases: list[dict[str, Any]], **fixed: object) -> list[dict[str, Any]]:
@@ -93,29 +96,132 @@ def select(cases: list[dict[str, Any]], **fixed: object) -> list[dict[str, Any]]
     return sorted(fitting, key=lambda case: (case["vocab_size"], case["ids"]))
 
 
-def copy_share(case: dict[str, Any], ceilings: dict[str, Any]) -> float:
-    """Divide the bandwidth of a case by that of a large copy on the same machine.
+def usual(cases: list[dict[str, Any]], *members: str) -> list[dict[str, Any]]:
+    """Keep the cases with the most frequent value of a member, the largest of several.
 
     Parameters
     ----------
-    case : dict
-        A measured case.
-    ceilings : dict
-        Of its recording.
+    cases : list
+        As :func:`select` gives them.
+    members : str
+        Of :class:`Case`; one after the other, each among the cases that are left.
 
     Returns
     -------
-    float
-        Compulsory bytes a second over the copy's; above 1 if a cache helped.
+    list
+        Cases that agree in all these members; empty if there were none.
 
     Examples
     --------
-    >>> case = {"form": "lookup", "direction": "forward", "vocab_size": 4, "dim": 5, "ids": 3,
-    ...         "draw": "uniform", "dtype": "float32", "cache": "cold", "distinct": 2,
-    ...         "median_s": 1e-6}
-    >>> copy_share(case, {"copy_bytes_per_s": 1.24e9})
-    0.1
+    >>> cases = [{"dim": 64, "ids": 1}, {"dim": 256, "ids": 1}, {"dim": 256, "ids": 2}]
+    >>> usual(cases, "dim", "ids")
+    [{'dim': 256, 'ids': 2}]
     """
-    asked = Case(*(case[name] for name in Case._fields))
-    moved = case_cost(asked, case["distinct"]).compulsory_bytes / case["median_s"]
-    return float(round(moved / ceilings["copy_bytes_per_s"], 12))
+    for member in members:
+        counts = Counter(case[member] for case in cases)
+        value = max(counts, key=lambda value: (counts[value], value), default=None)
+        cases = [case for case in cases if case[member] == value]
+    return cases
+
+
+def compare(cases: list[dict[str, Any]], form: str, baseline: str) -> list[dict[str, Any]]:
+    """Divide the times of one form by those of another, case by case.
+
+    Parameters
+    ----------
+    cases : list
+        As :func:`select` gives them, of both forms.
+    form, baseline : str
+        Their names.
+
+    Returns
+    -------
+    list
+        The cases of ``form`` whose counterpart is there, each with the member ``ratio``.
+
+    Examples
+    --------
+    >>> from lookup_matmul.timings import Case
+    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")._asdict()
+    >>> cases = [case | {"median_s": 2.0}, case | {"form": "index_select", "median_s": 3.0}]
+    >>> [case["ratio"] for case in compare(cases, "index_select", "lookup")]
+    [1.5]
+    """
+    others = [name for name in Case._fields if name != "form"]
+
+    def inputs(case: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(case[name] for name in others)
+
+    divisors = {inputs(case): case["median_s"] for case in cases if case["form"] == baseline}
+    return [
+        case | {"ratio": case["median_s"] / divisors[inputs(case)]}
+        for case in cases
+        if case["form"] == form and inputs(case) in divisors
+    ]
+
+
+def pivot_table(
+    cases: list[dict[str, Any]],
+    down: Sequence[str],
+    across: str,
+    cell: Callable[[dict[str, Any]], str],
+) -> str:
+    """Write cases as a table in Markdown.
+
+    Parameters
+    ----------
+    cases : list
+        As :func:`select` gives them.
+    down : collections.abc.Sequence
+        Members whose values begin the rows.
+    across : str
+        The member whose values are the columns.
+    cell : collections.abc.Callable
+        Writes a case.
+
+    Returns
+    -------
+    str
+        Rows in the order in which they first occur, columns too unless they are numbers;
+        a dash where there is no case. Empty without cases.
+
+    Raises
+    ------
+    ValueError
+        If two cases fall into one cell.
+
+    Examples
+    --------
+    >>> cases = [{"ids": 1, "draw": "equal", "s": 3}, {"ids": 2000, "draw": "zipf", "s": 4}]
+    >>> print(pivot_table(cases, ["ids"], "draw", lambda case: f"{case['s']} s"))
+    | ids   | equal | zipf |
+    |:------|------:|-----:|
+    | 1     |   3 s |    – |
+    | 2,000 |     – |  4 s |
+    """
+    found: dict[tuple[Any, ...], dict[Any, str]] = {}
+    for case in cases:
+        row = found.setdefault(tuple(case[name] for name in down), {})
+        if case[across] in row:
+            raise ValueError(f"{case} shares its cell with another case; select more narrowly.")
+        row[case[across]] = cell(case)
+    columns = list(dict.fromkeys(case[across] for case in cases))
+    if all(isinstance(column, int) for column in columns):
+        columns.sort()
+    rows = [
+        [*map(_written, key), *(row.get(column, "–") for column in columns)]
+        for key, row in found.items()
+    ]
+    short = {"vocab_size": "V", "dim": "d"}
+    header = [
+        *(short.get(name, name) for name in down),
+        *(
+            f"{short.get(across, across)} = {c:,}" if isinstance(c, int) else str(c)
+            for c in columns
+        ),
+    ]
+    return markdown_table(header, rows) if rows else ""
+
+
+def _written(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)

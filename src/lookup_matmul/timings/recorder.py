@@ -11,14 +11,27 @@ from typing import Any
 
 from tqdm import tqdm
 
+from lookup_matmul.timings.behaviour import behaviour
 from lookup_matmul.timings.cases import Case
+from lookup_matmul.timings.limits import case_cost, predicted_s
 from lookup_matmul.timings.machine import measure_ceilings, provenance
-from lookup_matmul.timings.measure import measure_group
+from lookup_matmul.timings.measure import PATIENCE_S, measure_group
 from lookup_matmul.timings.recording import Recording, read_recording, write_recording
 from lookup_matmul.timings.schema import VERSION
 
 SAVE_EVERY_S = 2.0
-SAME_AS_BEFORE = ("kind", "device", "driver", "cuda", "torch", "cpu", "threads", "commit")
+SAME_AS_BEFORE = (
+    "kind",
+    "device",
+    "driver",
+    "cuda",
+    "torch",
+    "triton",
+    "cpu",
+    "threads",
+    "command",
+    "commit",
+)
 
 
 def record(
@@ -28,6 +41,7 @@ def record(
     device: str,
     command: str,
     quick: bool = False,
+    commit: str | None = None,
     measure: Callable[..., list[dict[str, Any]]] | None = None,
 ) -> Recording:
     """Measure what a recording lacks, and keep it on disk all along.
@@ -44,6 +58,8 @@ def record(
         The command that measures, for the provenance.
     quick : bool
         Fewer rounds, smaller ceilings.
+    commit : str, optional
+        Where the package is not in a clone, the commit that it was taken from.
     measure : collections.abc.Callable, optional
         Instead of :func:`measure_group`, for tests.
 
@@ -66,31 +82,49 @@ def record(
     >>> recording["complete"], recording["cases"][0]["max_error"]
     (True, 0.0)
     """
-    origin = provenance(device, command)
+    origin = provenance(device, command, quick=quick, commit=commit)
     recording = _resume(path, origin) or {
         "version": VERSION,
         "complete": False,
         "provenance": origin,
         "ceilings": measure_ceilings(device, quick=quick),
+        "behaviour": behaviour(device, quick=quick),
         "cases": [],
     }
+    write_recording(path, recording)  # so that missing provenance is told before the work
     measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
     wanted = list(cases)
     done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
+    efforts = {case: _effort(case, recording["ceilings"]) for case in wanted}
     saved_at = time.monotonic()
-    with tqdm(total=len(wanted), initial=len(done & set(wanted)), unit="case") as bar:
-        for key, group in groupby(wanted, key=lambda case: case[1:]):
-            missing = [case for case in group if case not in done]
-            bar.set_postfix_str(f"V={key[1]:,} d={key[2]} ids={key[3]:,}")
-            if missing:
-                recording["cases"] += measure(missing, ceilings=recording["ceilings"])
-            if time.monotonic() - saved_at > SAVE_EVERY_S:
-                write_recording(path, recording)
-                saved_at = time.monotonic()
-            bar.update(len(missing))
-    recording["complete"] = True
-    write_recording(path, recording)
+    form = "{percentage:3.0f}% |{bar}| {elapsed} passed, about {remaining} left, {desc}"
+    with tqdm(total=sum(efforts.values()), bar_format=form) as bar:
+        bar.update(sum(efforts[case] for case in done & set(wanted)))
+        try:
+            for key, group in groupby(wanted, key=lambda case: case[1:]):
+                missing = [case for case in group if case not in done]
+                bar.set_description_str(f"V={key[1]:,} d={key[2]} ids={key[3]:,}")
+                if missing:
+                    recording["cases"] += measure(missing, ceilings=recording["ceilings"])
+                if time.monotonic() - saved_at > SAVE_EVERY_S:
+                    write_recording(path, recording)
+                    saved_at = time.monotonic()
+                bar.update(sum(efforts[case] for case in missing))
+            recording["complete"] = True
+        finally:
+            write_recording(path, recording)
     return recording
+
+
+def _effort(case: Case, ceilings: dict[str, Any]) -> int:
+    """Estimate the milliseconds that a case takes, so that the time left is more than a guess."""
+    cost = case_cost(case, min(case.ids, case.vocab_size))
+    rate = ceilings["operations_per_s"].get(case.dtype, ceilings["operations_per_s"]["float32"])
+    seconds = predicted_s(cost, ceilings["copy_bytes_per_s"], rate)
+    if seconds > PATIENCE_S:
+        return 0
+    compiling_s = 5.0 if case.form == "compiled one-hot" else 0.0
+    return round(1e3 * (0.1 + 25 * seconds + compiling_s))
 
 
 def _resume(path: Path, origin: dict[str, Any]) -> Recording | None:

@@ -1,16 +1,16 @@
 """Recordings of measurements: one JSON file for each machine, refused unless it is sound."""
 
 import json
-import math
 import os
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
 import fastjsonschema
 
-from lookup_matmul.timings.cases import BACKWARD, FORWARD, Case
-from lookup_matmul.timings.contenders import case_cost
+from lookup_matmul.timings.cases import Case, forms_of
+from lookup_matmul.timings.limits import over_limit
 from lookup_matmul.timings.schema import SCHEMA, VERSION
 
 Recording = dict[str, Any]
@@ -59,9 +59,10 @@ def write_recording(path: Path, recording: Recording) -> None:
     >>> write_recording(Path("x.json"), {"version": 1})
     Traceback (most recent call last):
     ...
-    ValueError: x.json: data must contain ['cases', 'ceilings', 'complete', 'provenance'] \
-properties. Record again with nox -s timings, or take the file from its source.
+    ValueError: x.json: data must contain ['behaviour', 'cases', 'ceilings', 'complete', \
+'provenance'] properties. Record again with nox -s timings, or take the file from its source.
     """
+    _check_numbers(path, "data", recording)
     recording = recording | {"checksum": checksum(recording)}
     check_recording(path, recording)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,11 +105,8 @@ def read_recording(path: Path) -> Recording:
 Record again with nox -s timings, or take the file from its source.
     """
     try:
-        recording = json.loads(
-            path.read_text("utf-8"),
-            parse_constant=lambda name: _refuse(path, f"{name} is no number"),
-        )
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        recording = json.loads(path.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:
         _refuse(path, f"the file is not JSON: {error}")
     check_recording(path, recording)
     return dict(recording)
@@ -139,6 +137,7 @@ Record again with nox -s timings, or take the file from its source.
     """
     if isinstance(recording, dict) and recording.get("version", VERSION) != VERSION:
         _refuse(path, f"version is {recording['version']!r}, expected {VERSION}")
+    _check_numbers(path, "data", recording)
     try:
         _validate(recording)
     except fastjsonschema.JsonSchemaValueException as error:
@@ -155,43 +154,21 @@ Record again with nox -s timings, or take the file from its source.
         _refuse(path, "checksum does not match: the file was edited")
 
 
-def over_limit(case: Case, result: dict[str, Any], ceilings: dict[str, Any]) -> str:
-    """Say which of the machine's ceilings a time would break; empty if none.
-
-    Parameters
-    ----------
-    case : Case
-        The case.
-    result : dict
-        With ``distinct`` and ``median_s``.
-    ceilings : dict
-        As :func:`measure_ceilings` gives them.
-
-    Returns
-    -------
-    str
-        The two numbers, for people.
-
-    Examples
-    --------
-    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> ceilings = {"copy_bytes_per_s": 1e9, "operations_per_s": {"float32": 1e9}}
-    >>> over_limit(case, {"distinct": 2, "median_s": 1e-9}, ceilings)
-    '124 GB/s of compulsory bytes, where a copy reaches 1 GB/s'
-    """
-    cost, seconds = case_cost(case, result["distinct"]), result["median_s"]
-    moved, copied = cost.compulsory_bytes / seconds, ceilings["copy_bytes_per_s"]
-    if moved > copied:
-        limit = f"{copied / 1e9:.3g} GB/s"
-        return f"{moved / 1e9:.3g} GB/s of compulsory bytes, where a copy reaches {limit}"
-    computed = cost.operations / seconds
-    reached = ceilings["operations_per_s"].get(case.dtype, math.inf)
-    if computed > reached:
-        return f"{computed / 1e9:.3g} GFLOP/s, where a large product reaches {reached / 1e9:.3g}"
-    return ""
+def _check_numbers(path: Path, place: str, value: object) -> None:
+    """Refuse what JSON's grammar or Python's reader let through: NaN, infinities, huge integers."""
+    if isinstance(value, dict | list):
+        for name, member in value.items() if isinstance(value, dict) else enumerate(value):
+            inner = f"{place}.{name}" if isinstance(value, dict) else f"{place}[{name}]"
+            _check_numbers(path, inner, member)
+    elif isinstance(value, int | float) and not abs(value) < 2.0**63:
+        _refuse(path, f"{place} is {value!r:.30}, expected a finite number below 2**63")
 
 
 def _check_provenance(path: Path, provenance: dict[str, Any]) -> None:
+    try:
+        date.fromisoformat(provenance["date"])
+    except ValueError:
+        _refuse(path, f"data.provenance.date is {provenance['date']!r}, expected a day that exists")
     for name in ("driver", "cuda"):
         if (provenance[name] is None) != (provenance["kind"] == "cpu"):
             kind, value = provenance["kind"], provenance[name]
@@ -201,19 +178,21 @@ def _check_provenance(path: Path, provenance: dict[str, Any]) -> None:
 def _check_case(
     path: Path, place: str, case: Case, result: dict[str, Any], ceilings: dict[str, Any]
 ) -> None:
-    if case.form not in (FORWARD if case.direction == "forward" else BACKWARD):
-        _refuse(path, f"{place}.form is {case.form!r}, which has no {case.direction} pass here")
+    if case.form not in forms_of(case.direction, case.bags):
+        bags = " of bags" if case.bags else ""
+        _refuse(path, f"{place}.form is {case.form!r}, which has no {case.direction} pass{bags}")
+    if case.bags and case.ids % case.bags:
+        _refuse(path, f"{place}.ids is {case.ids}, expected a multiple of the {case.bags} bags")
     if result["distinct"] > min(case.ids, case.vocab_size):
         _refuse(path, f"{place}.distinct is {result['distinct']}, more than ids or rows")
     if "skipped" in result:
         return
-    for name in ("low_s", "median_s", "high_s", "max_error", "predicted_s"):
-        if not math.isfinite(result[name]):
-            _refuse(path, f"{place}.{name} is {result[name]}, expected a finite number")
     if not result["low_s"] <= result["median_s"] <= result["high_s"]:
         _refuse(path, f"{place}.median_s is not between its quartiles")
-    if (too_fast := over_limit(case, result, ceilings)) and result["reason"] is None:
-        _refuse(path, f"{place}.median_s means {too_fast}, and no reason is given")
+    too_fast, possible = over_limit(case, result, ceilings)
+    if too_fast and (result["reason"] is None or not possible):
+        given = "is not possible" if result["reason"] else "has no reason given"
+        _refuse(path, f"{place}.median_s means {too_fast}; this {given}")
 
 
 def _refuse(path: Path, fault: str) -> NoReturn:

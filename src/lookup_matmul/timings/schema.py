@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lookup_matmul.timings.cases import BACKWARD, DTYPES, FORWARD
+from lookup_matmul.timings.cases import BACKWARD, BAGS, DTYPES, FORWARD
 
 VERSION = 1
 
@@ -28,15 +28,19 @@ MEASURED: dict[str, dict[str, Any]] = {
     "rounds": {"type": "integer", "minimum": 3},
     "calls": COUNT,
     "peak_bytes": NATURAL,
+    "launch_s": {"type": ["number", "null"], "exclusiveMinimum": 0},
     "max_error": {"type": "number", "minimum": 0},
+    "stored_error": {"type": "number", "minimum": 0},
+    "repeats_bitwise": {"type": "boolean"},
     "reason": OPTIONAL_TEXT,
 }
 ASKED = {
-    "form": {"enum": sorted({*FORWARD, *BACKWARD})},
+    "form": {"enum": sorted({*FORWARD, *BACKWARD, *BAGS})},
     "direction": {"enum": ["forward", "backward"]},
     "vocab_size": COUNT,
     "dim": COUNT,
     "ids": COUNT,
+    "bags": NATURAL,
     "draw": {"enum": ["uniform", "zipf", "equal"]},
     "dtype": {"enum": sorted(DTYPES)},
     "cache": {"enum": ["hot", "cold"]},
@@ -52,14 +56,16 @@ SCHEMA = _object(
                 "kind": {"enum": ["cpu", "cuda"]},
                 "device": TEXT,
                 "device_memory_bytes": COUNT,
-                "driver": OPTIONAL_TEXT,
+                "driver": {"type": ["string", "null"], "pattern": r"^\d+(\.\d+)+$"},
                 "cuda": OPTIONAL_TEXT,
                 "torch": TEXT,
+                "triton": OPTIONAL_TEXT,
                 "cpu": TEXT,
                 "threads": COUNT,
                 "date": {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
                 "command": TEXT,
-                "commit": TEXT,
+                "commit": {"type": "string", "pattern": "^[0-9a-f]{40}(-changed)?$"},
+                "quick": {"type": "boolean"},
             }
         ),
         "ceilings": _object(
@@ -73,9 +79,19 @@ SCHEMA = _object(
                 },
             }
         ),
+        "behaviour": _object(
+            {
+                "nan_in_another_row": _object(dict.fromkeys(FORWARD, TEXT)),
+                "id_out_of_range": _object(dict.fromkeys(FORWARD, TEXT)),
+            }
+        ),
         "cases": {
             "type": "array",
-            "items": {"oneOf": [_object(ASKED | MEASURED), _object(ASKED | {"skipped": TEXT})]},
+            "items": {  # not oneOf, which could not say which member is wrong
+                "if": {"required": ["skipped"]},
+                "then": _object(ASKED | {"skipped": TEXT}),
+                "else": _object(ASKED | MEASURED),
+            },
         },
         "checksum": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     }

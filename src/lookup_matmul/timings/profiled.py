@@ -1,0 +1,43 @@
+"""Operations and bytes as torch's own profiler counts them, to hold the cost model against."""
+
+from collections.abc import Callable
+
+from torch.profiler import ProfilerActivity, profile
+
+from lookup_matmul.memory import quiet_profiler
+
+
+def profiled(call: Callable[[], object]) -> tuple[int, int]:
+    """Count with :class:`torch.profiler.profile` what a call does on a CPU.
+
+    Parameters
+    ----------
+    call : collections.abc.Callable
+        Takes no argument; it is called once.
+
+    Returns
+    -------
+    int
+        Floating-point multiplications and additions of matrix products, the only ones counted.
+    int
+        Bytes allocated, those included that are released before the end.
+
+    Examples
+    --------
+    >>> import torch
+    >>> a, b = torch.ones(2, 3), torch.ones(3, 5)
+    >>> profiled(lambda: a @ b)
+    (60, 40)
+    """
+    with (
+        quiet_profiler(),
+        profile(activities=[ProfilerActivity.CPU], with_flops=True, profile_memory=True) as seen,
+    ):
+        call()
+    operations = sum(event.flops or 0 for event in seen.events())
+    sizes = [
+        event.nbytes()
+        for event in seen.profiler.kineto_results.events()
+        if event.name() == "[memory]"
+    ]
+    return operations, sum(size for size in sizes if size > 0)
