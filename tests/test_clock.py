@@ -145,6 +145,17 @@ def test_rows_of_a_table_are_as_long_as_its_header():
         markdown_table(["form", "time"], [["lookup"]])
 
 
+def test_columns_of_numbers_are_flush_right():
+    """Others are read from the left, like the first; a dash stands for a number."""
+    table = markdown_table(["a", "n", "word"], [["1", "10 µs", "x"], ["22", "–", "long"]])
+    assert table.splitlines() == [
+        "| a  |     n | word |",
+        "|:---|------:|:-----|",
+        "| 1  | 10 µs | x    |",
+        "| 22 |     – | long |",
+    ]
+
+
 def test_ratios_are_of_medians():
     """And the baseline is 1, wherever it stands."""
     table = ratio_table({"a": Spread(4.0, 3, 5, 3, 1), "b": Spread(2.0, 1, 9, 3, 1)}, baseline="b")

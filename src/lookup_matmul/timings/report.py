@@ -33,7 +33,7 @@ def in_unit(seconds: float) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table in Markdown, its first column flush left and the others flush right.
+    """Write a table in Markdown, numbers flush right and everything else flush left.
 
     Parameters
     ----------
@@ -46,6 +46,8 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     -------
     str
         One line for each row, padded so that it is readable as plain text too.
+        A column is one of numbers if all its cells begin with a digit or are a dash,
+        and it is not the first.
 
     Examples
     --------
@@ -55,15 +57,23 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | lookup  |  2 µs |
     | product | 30 µs |
     """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    right = [k > 0 and all(map(_is_number, column[1:])) for k, column in enumerate(columns)]
     lines = [
         "| "
-        + " | ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])])
+        + " | ".join(
+            cell.rjust(width) if flush else cell.ljust(width)
+            for cell, width, flush in zip(cells, widths, right, strict=True)
+        )
         + " |"
         for cells in (header, *rows)
     ]
-    rule = "|:" + "-" * (widths[0] + 1) + "|" + "".join("-" * (w + 1) + ":|" for w in widths[1:])
-    return "\n".join([lines[0], rule, *lines[1:]])
+    rule = "|".join(
+        f"{'-' * (width + 1)}:" if flush else f":{'-' * (width + 1)}"
+        for flush, width in zip(right, widths, strict=True)
+    )
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
 
 def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
@@ -100,6 +110,10 @@ def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
         for name, spread in times.items()
     ]
     return markdown_table(["form", "median", "half of the rounds", "ratio"], rows)
+
+
+def _is_number(cell: str) -> bool:
+    return cell == "–" or cell[:1].isdigit()
 
 
 def _between(low: str, high: str) -> str:
