@@ -9,7 +9,6 @@ from lookup_matmul.timings.behaviour import behaviour, outcome
 from lookup_matmul.timings.cases import BACKWARD, BAGS, DTYPES, FORWARD, Case, forms_of, sweep
 from lookup_matmul.timings.clock import (
     Spread,
-    check_results,
     cuda_stopwatch,
     launch_s,
     stopwatch,
@@ -35,6 +34,7 @@ from lookup_matmul.timings.machine import (
 )
 from lookup_matmul.timings.measure import measure_cases, measure_group
 from lookup_matmul.timings.oracle import (
+    check_results,
     error_bound,
     expected_columns,
     largest_error,
@@ -44,7 +44,6 @@ from lookup_matmul.timings.profiled import profiled
 from lookup_matmul.timings.reading import (
     compare,
     describe,
-    pivot_table,
     read_recordings,
     select,
     usual,
@@ -57,7 +56,7 @@ from lookup_matmul.timings.recording import (
     read_recording,
     write_recording,
 )
-from lookup_matmul.timings.report import in_unit, markdown_table, ratio_table
+from lookup_matmul.timings.report import in_unit, markdown_table, pivot_table, ratio_table
 
 __all__ = [
     "BACKWARD",

@@ -8,8 +8,6 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch.utils.benchmark import Timer
 
-from lookup_matmul.equality import assert_within
-
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
 CYCLES_PER_S = 2e9  # of a GPU, at most; a slower one waits longer
@@ -192,43 +190,6 @@ def time_side_by_side(
         for name, call in contenders.items():
             measured[name].append(watch(call, calls[name], prepare))
     return {name: _spread(times, calls[name]) for name, times in measured.items()}
-
-
-def check_results(
-    contenders: Mapping[str, Call],
-    expected: torch.Tensor,
-    bound: torch.Tensor | float,
-) -> None:
-    """Raise unless each contender computes what is expected, so that no wrong result is timed.
-
-    Parameters
-    ----------
-    contenders : collections.abc.Mapping
-        Name and call of each.
-    expected : torch.Tensor
-        The oracle, of any floating dtype.
-    bound : torch.Tensor or float
-        The largest difference allowed, of each element or of all.
-
-    Raises
-    ------
-    AssertionError
-        Naming the first contender that is off, and by how much.
-
-    Examples
-    --------
-    >>> check_results({"2": lambda: torch.tensor([2.0])}, torch.tensor([2.0]), 0)
-    >>> check_results({"3": lambda: torch.tensor([3.0])}, torch.tensor([2.0]), 0)
-    Traceback (most recent call last):
-    ...
-    AssertionError: the contender '3' is not to be timed: not within 0: 1 of 1 elements differ. \
-First at [0]: 3.0, expected 2.0. Largest difference: 1 at [0].
-    """
-    for name, call in contenders.items():
-        try:
-            assert_within(torch.as_tensor(call()), expected, bound)
-        except AssertionError as error:
-            raise AssertionError(f"the contender {name!r} is not to be timed: {error}") from None
 
 
 def _spread(times: list[float], calls: int) -> Spread:

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
-from lookup_matmul.equality import bits_differ
+from lookup_matmul.equality import assert_within, bits_differ
 from lookup_matmul.rounding import rounding_bound
 from lookup_matmul.timings.cases import DTYPES, Case
-from lookup_matmul.timings.clock import check_results
+from lookup_matmul.timings.clock import Call
 from lookup_matmul.timings.contenders import Contender
 from lookup_matmul.timings.inputs import Inputs
 
 AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
+
+
+def check_results(
+    contenders: Mapping[str, Call],
+    expected: torch.Tensor,
+    bound: torch.Tensor | float,
+) -> None:
+    """Raise unless each contender computes what is expected, so that no wrong result is timed.
+
+    Parameters
+    ----------
+    contenders : collections.abc.Mapping
+        Name and call of each.
+    expected : torch.Tensor
+        The oracle, of any floating dtype.
+    bound : torch.Tensor or float
+        The largest difference allowed, of each element or of all.
+
+    Raises
+    ------
+    AssertionError
+        Naming the first contender that is off, and by how much.
+
+    Examples
+    --------
+    >>> check_results({"2": lambda: torch.tensor([2.0])}, torch.tensor([2.0]), 0)
+    >>> check_results({"3": lambda: torch.tensor([3.0])}, torch.tensor([2.0]), 0)
+    Traceback (most recent call last):
+    ...
+    AssertionError: the contender '3' is not to be timed: not within 0: 1 of 1 elements differ. \
+First at [0]: 3.0, expected 2.0. Largest difference: 1 at [0].
+    """
+    for name, call in contenders.items():
+        try:
+            assert_within(torch.as_tensor(call()), expected, bound)
+        except AssertionError as error:
+            raise AssertionError(f"the contender {name!r} is not to be timed: {error}") from None
 
 
 def expected_columns(

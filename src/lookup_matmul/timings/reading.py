@@ -1,13 +1,11 @@
-"""What pages ask of recordings: which there are, and tables of some of their cases."""
+"""What pages ask of recordings: which there are, and which of their cases."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from lookup_matmul.timings.cases import Case
 from lookup_matmul.timings.recording import Recording, read_recording
-from lookup_matmul.timings.report import markdown_table
 
 
 def read_recordings(folder: Path) -> dict[str, Recording]:
@@ -158,70 +156,3 @@ def compare(cases: list[dict[str, Any]], form: str, baseline: str) -> list[dict[
         for case in cases
         if case["form"] == form and inputs(case) in divisors
     ]
-
-
-def pivot_table(
-    cases: list[dict[str, Any]],
-    down: Sequence[str],
-    across: str,
-    cell: Callable[[dict[str, Any]], str],
-) -> str:
-    """Write cases as a table in Markdown.
-
-    Parameters
-    ----------
-    cases : list
-        As :func:`select` gives them.
-    down : collections.abc.Sequence
-        Members whose values begin the rows.
-    across : str
-        The member whose values are the columns.
-    cell : collections.abc.Callable
-        Writes a case.
-
-    Returns
-    -------
-    str
-        Rows in the order in which they first occur, columns too unless they are numbers;
-        a dash where there is no case. Empty without cases.
-
-    Raises
-    ------
-    ValueError
-        If two cases fall into one cell.
-
-    Examples
-    --------
-    >>> cases = [{"ids": 1, "draw": "equal", "s": 3}, {"ids": 2000, "draw": "zipf", "s": 4}]
-    >>> print(pivot_table(cases, ["ids"], "draw", lambda case: f"{case['s']} s"))
-    | ids   | equal | zipf |
-    |:------|------:|-----:|
-    | 1     |   3 s |    – |
-    | 2,000 |     – |  4 s |
-    """
-    found: dict[tuple[Any, ...], dict[Any, str]] = {}
-    for case in cases:
-        row = found.setdefault(tuple(case[name] for name in down), {})
-        if case[across] in row:
-            raise ValueError(f"{case} shares its cell with another case; select more narrowly.")
-        row[case[across]] = cell(case)
-    columns = list(dict.fromkeys(case[across] for case in cases))
-    if all(isinstance(column, int) for column in columns):
-        columns.sort()
-    rows = [
-        [*map(_written, key), *(row.get(column, "–") for column in columns)]
-        for key, row in found.items()
-    ]
-    short = {"vocab_size": "V", "dim": "d"}
-    header = [
-        *(short.get(name, name) for name in down),
-        *(
-            f"{short.get(across, across)} = {c:,}" if isinstance(c, int) else str(c)
-            for c in columns
-        ),
-    ]
-    return markdown_table(header, rows) if rows else ""
-
-
-def _written(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)

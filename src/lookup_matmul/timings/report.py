@@ -1,6 +1,7 @@
-"""Measured times as a table that a page and a terminal both show."""
+"""Measured times as tables that a page and a terminal both show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lookup_matmul.timings.clock import Spread
 
@@ -76,6 +77,69 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
 
+def pivot_table(
+    cases: list[dict[str, Any]],
+    down: Sequence[str],
+    across: str,
+    cell: Callable[[dict[str, Any]], str],
+) -> str:
+    """Write cases as a table in Markdown.
+
+    Parameters
+    ----------
+    cases : list
+        As :func:`select` gives them.
+    down : collections.abc.Sequence
+        Members whose values begin the rows.
+    across : str
+        The member whose values are the columns.
+    cell : collections.abc.Callable
+        Writes a case.
+
+    Returns
+    -------
+    str
+        Rows in the order in which they first occur, columns too unless they are numbers;
+        a dash where there is no case. Empty without cases.
+
+    Raises
+    ------
+    ValueError
+        If two cases fall into one cell.
+
+    Examples
+    --------
+    >>> cases = [{"ids": 1, "draw": "equal", "s": 3}, {"ids": 2000, "draw": "zipf", "s": 4}]
+    >>> print(pivot_table(cases, ["ids"], "draw", lambda case: f"{case['s']} s"))
+    | ids   | equal | zipf |
+    |:------|------:|-----:|
+    | 1     |   3 s |    – |
+    | 2,000 |     – |  4 s |
+    """
+    found: dict[tuple[Any, ...], dict[Any, str]] = {}
+    for case in cases:
+        row = found.setdefault(tuple(case[name] for name in down), {})
+        if case[across] in row:
+            raise ValueError(f"{case} shares its cell with another case; select more narrowly.")
+        row[case[across]] = cell(case)
+    columns = list(dict.fromkeys(case[across] for case in cases))
+    if all(isinstance(column, int) for column in columns):
+        columns.sort()
+    rows = [
+        [*map(_written, key), *(row.get(column, "–") for column in columns)]
+        for key, row in found.items()
+    ]
+    short = {"vocab_size": "V", "dim": "d"}
+    header = [
+        *(short.get(name, name) for name in down),
+        *(
+            f"{short.get(across, across)} = {c:,}" if isinstance(c, int) else str(c)
+            for c in columns
+        ),
+    ]
+    return markdown_table(header, rows) if rows else ""
+
+
 def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
     """Write the times of contenders, and each as a multiple of the baseline's.
 
@@ -120,3 +184,7 @@ def _between(low: str, high: str) -> str:
     """Write the unit once, if both ends share it."""
     value, unit = low.split()
     return f"{value if high.endswith(f' {unit}') else low} to {high}"
+
+
+def _written(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
