@@ -78,7 +78,8 @@ def record(
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "mine.json")
     >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> recording = record(path, [case], device="cpu", command="doctest", quick=True)
+    >>> made = {"device": "cpu", "command": "an example", "quick": True, "commit": 40 * "0"}
+    >>> recording = record(path, [case], **made)
     >>> recording["complete"], recording["cases"][0]["max_error"]
     (True, 0.0)
     """
