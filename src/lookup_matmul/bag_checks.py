@@ -66,8 +66,9 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     if vocab_size is not None:
         check_vocab_size(vocab_size)
     _check_members(ids, offsets, weights)
-    _check_offsets(offsets, len(ids))
-    if len(ids) and not _inside(ids, vocab_size):
+    entries = ids.numel()  # which asks C, where len() would ask Python
+    _check_offsets(offsets, entries)
+    if entries and not _inside(ids, vocab_size):
         raise IndexError(_outside(ids, offsets, vocab_size))
 
 
@@ -114,16 +115,16 @@ def members_of(bags: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor, torch.T
 
 
 def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None) -> None:
-    device = ids.device
+    device, on_cpu = ids.device, ids.is_cpu  # asking for the one is much quicker than comparing
     for name, member in (("ids", ids), ("offsets", offsets), ("weights", weights)):
         if member is None:
             continue
-        if member.dim() != 1 or member.layout != torch.strided:
+        if member.dim() != 1 or member.layout is not torch.strided:
             raise ValueError(
                 f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
                 "expected one dense dimension; flatten it."
             )
-        if member.device != device:
+        if not (member.is_cpu and on_cpu) and member.device != device:
             raise ValueError(
                 f"ids is on {device} and {name} on {member.device}, expected one device; "
                 "move one of them with .to(...)."
@@ -146,7 +147,7 @@ def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tens
         raise TypeError(
             f"weights has dtype {weights.dtype}, expected an integer or floating one; {remedy}."
         )
-    if len(weights) != len(ids):
+    if weights.numel() != ids.numel():
         raise ValueError(
             f"weights has {len(weights)} elements and ids {len(ids)}, expected as many; "
             "give each entry its value."
@@ -154,7 +155,7 @@ def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tens
 
 
 def _check_offsets(offsets: torch.Tensor, entries: int) -> None:
-    if len(offsets) == 0:
+    if offsets.numel() == 0:
         raise ValueError(
             "offsets is empty, expected one element for each row and the end; "
             "no rows at all are written as [0]."
@@ -195,7 +196,7 @@ def _inside(ids: torch.Tensor, vocab_size: int | None) -> bool:
 
 def _readable(tensor: torch.Tensor) -> Any:
     """Give the array of a tensor, which NumPy reads in half the time, where it can reach it."""
-    if tensor.device.type != "cpu" or torch.compiler.is_compiling():
+    if not tensor.is_cpu or torch.compiler.is_compiling():
         return tensor
     try:
         return tensor.numpy()
