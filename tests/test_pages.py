@@ -125,7 +125,7 @@ EXPECTED_ERRORS = {
     ],
     "tutorials/how-we-measure": [
         "AssertionError: the contender 'the row below' is not to be timed: not within 0:",
-        "ValueError: edited.json: data.provenance must contain",
+        "ValueError: anonymous.json: data.provenance must contain",
     ],
     "tutorials/two-layers-one-table": ["AssertionError: not within 0.001:"],
     TUTORIAL: [

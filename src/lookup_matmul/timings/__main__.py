@@ -37,7 +37,8 @@ def main() -> None:
         threads = f"-{torch.get_num_threads()}-threads" if device == "cpu" else ""
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         path = folder / f"{slug}{threads}{'-quick' if options.quick else ''}.json"
-        print(f"Recording {name} into {path}; interrupt it at any time and run it again to go on.")
+        resumed = "" if options.quick else "; interrupt it at any time and run it again to go on"
+        print(f"Recording {name} into {path}{resumed}.")
         cases = list(sweep(quick=options.quick, cuda=device == "cuda"))
         if options.quick:
             path.unlink(missing_ok=True)  # a trial is no use to the next one

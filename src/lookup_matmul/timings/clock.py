@@ -10,7 +10,7 @@ from torch.utils.benchmark import Timer
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
-CYCLES_PER_S = 2e9  # of a GPU, at most; a slower one waits longer
+CYCLES_PER_S = 4e9  # more than a GPU makes; a slower one waits longer
 LONGEST_WAIT_S = 0.02
 
 
@@ -55,8 +55,8 @@ def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
 
     Notes
     -----
-    :class:`torch.utils.benchmark.Timer` warms up, synchronises CUDA and pauses nothing;
-    it runs here with the number of threads that torch uses anyway, its own default being one.
+    :class:`torch.utils.benchmark.Timer` warms up, synchronises CUDA, pauses Python's garbage
+    collector, and runs here with the number of threads that torch uses anyway, not its own one.
 
     Examples
     --------

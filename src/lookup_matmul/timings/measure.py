@@ -22,7 +22,7 @@ from lookup_matmul.timings.limits import case_cost, over_limit, predicted_s
 from lookup_matmul.timings.machine import free_bytes, precision_of
 from lookup_matmul.timings.oracle import largest_error, repeats_bitwise
 
-FLUSHED_BYTES = 2**28  # more than any last-level cache that is common
+FLUSHED_BYTES = 2**28  # more than the last-level cache of most machines
 PATIENCE_S = 0.25  # a call predicted to take longer is left out
 
 

@@ -18,7 +18,8 @@ def profiled(call: Callable[[], object]) -> tuple[int, int]:
     Returns
     -------
     int
-        Floating-point multiplications and additions of matrix products, the only ones counted.
+        Of operations for which torch has a formula: matrix products and convolutions,
+        and additions and multiplications of elements.
     int
         Bytes allocated, those included that are released before the end.
 
