@@ -10,11 +10,6 @@ import torch
 
 from lookup_matmul.checks import ID_DTYPES, check_vocab_size, check_weight
 
-# For each dtype of ids its unsigned twin, and the first number that it cannot hold.
-UNSIGNED: dict[torch.dtype, tuple[np.dtype[Any], int]] = {
-    torch.int32: (np.dtype(np.uint32), 2**31),
-    torch.int64: (np.dtype(np.uint64), 2**63),
-}
 INTEGERS = frozenset(
     getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 )
@@ -183,15 +178,9 @@ def _check_offsets(offsets: torch.Tensor, entries: int) -> None:
 
 
 def _inside(ids: torch.Tensor, vocab_size: int | None) -> bool:
-    unsigned, limit = UNSIGNED[ids.dtype]
-    if vocab_size is not None and vocab_size < limit:
-        limit = vocab_size
-    read = _readable(ids)
-    if isinstance(read, np.ndarray):
-        # Read as unsigned, a negative id is at least `limit`: one pass sees both ends.
-        return int(np.maximum.reduce(read.view(unsigned))) < limit
-    smallest, largest = (int(extreme) for extreme in torch.aminmax(read))
-    return smallest >= 0 and largest < limit
+    # With all threads of torch: each reads the part that it is about to sum over anyway.
+    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
+    return smallest >= 0 and (vocab_size is None or largest < vocab_size)
 
 
 def _readable(tensor: torch.Tensor) -> Any:
