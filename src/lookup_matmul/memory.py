@@ -4,6 +4,8 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
+from typing import Any
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -95,21 +97,27 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
         return torch.cuda.max_memory_allocated(device) - before
     if device.type != "cpu":
         raise ValueError(f"device is {device}, expected cpu or cuda; no other reports its memory.")
+    _, sizes = profile_memory_of(call)
+    return max(accumulate(sizes, initial=0))
+
+
+def profile_memory_of(
+    call: Callable[[], object], *, with_flops: bool = False
+) -> tuple[Any, list[int]]:
+    """Give torch's profile of a call on a CPU, and the bytes of each allocation and release."""
     with (
-        quiet_profiler(),
-        profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded,
+        _without_log_of_profiler(),
+        profile(
+            activities=[ProfilerActivity.CPU], profile_memory=True, with_flops=with_flops
+        ) as recorded,
     ):
         call()
-    now = peak = 0
-    for event in recorded.profiler.kineto_results.events():
-        if event.name() == "[memory]":
-            now += event.nbytes()
-            peak = max(peak, now)
-    return peak
+    events = recorded.profiler.kineto_results.events()
+    return recorded, [event.nbytes() for event in events if event.name() == "[memory]"]
 
 
 @contextmanager
-def quiet_profiler() -> Iterator[None]:
+def _without_log_of_profiler() -> Iterator[None]:
     """Keep the profiler's own lines off standard error, and pass everything else on.
 
     It writes them below Python, whatever its log level, and they would end on a page.

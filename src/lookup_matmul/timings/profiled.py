@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-from torch.profiler import ProfilerActivity, profile
-
-from lookup_matmul.memory import quiet_profiler
+from lookup_matmul.memory import profile_memory_of
 
 
 def profiled(call: Callable[[], object]) -> tuple[int, int]:
@@ -30,15 +28,6 @@ def profiled(call: Callable[[], object]) -> tuple[int, int]:
     >>> profiled(lambda: a @ b)
     (60, 40)
     """
-    with (
-        quiet_profiler(),
-        profile(activities=[ProfilerActivity.CPU], with_flops=True, profile_memory=True) as seen,
-    ):
-        call()
+    seen, sizes = profile_memory_of(call, with_flops=True)
     operations = sum(event.flops or 0 for event in seen.events())
-    sizes = [
-        event.nbytes()
-        for event in seen.profiler.kineto_results.events()
-        if event.name() == "[memory]"
-    ]
     return operations, sum(size for size in sizes if size > 0)
