@@ -25,7 +25,13 @@ from lookup_matmul.timings.cost import (
     sectors_of_row,
 )
 from lookup_matmul.timings.inputs import Inputs, draw_ids, draw_inputs
-from lookup_matmul.timings.limits import case_cost, copy_share, over_limit, predicted_s
+from lookup_matmul.timings.limits import (
+    case_cost,
+    copy_share,
+    over_limit,
+    predicted_case_s,
+    predicted_s,
+)
 from lookup_matmul.timings.machine import (
     free_bytes,
     measure_ceilings,
@@ -101,6 +107,7 @@ __all__ = [
     "over_limit",
     "pivot_table",
     "precision_of",
+    "predicted_case_s",
     "predicted_s",
     "product_cost",
     "profiled",

@@ -40,10 +40,11 @@ def behaviour(device: str, *, quick: bool = False) -> dict[str, dict[str, str]]:
     >>> behaviour("cpu", quick=True)["id_out_of_range"]["lookup"]
     'not tried'
     """
-    with ThreadPoolExecutor(1 if quick else 3) as pool:
-        done = dict(
-            zip(FORWARD, pool.map(lambda form: _tried(form, device, quick), FORWARD), strict=True)
-        )
+    if quick:
+        return {test: dict.fromkeys(FORWARD, "not tried") for test in TESTS}
+    with ThreadPoolExecutor(3) as pool:
+        said = pool.map(lambda form: _tried(form, device), FORWARD)
+        done = dict(zip(FORWARD, said, strict=True))
     return {test: {form: done[form][test] for form in FORWARD} for test in TESTS}
 
 
@@ -85,9 +86,7 @@ def outcome(test: str, form: str, device: str) -> str:
     return "a row of zeros" if not result[1].any() else "a row of other numbers"
 
 
-def _tried(form: str, device: str, quick: bool) -> dict[str, str]:
-    if quick:
-        return dict.fromkeys(TESTS, "not tried")
+def _tried(form: str, device: str) -> dict[str, str]:
     command = [sys.executable, "-m", __name__, form, device]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]

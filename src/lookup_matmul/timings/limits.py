@@ -88,6 +88,33 @@ def predicted_s(cost: Cost, copy_bytes_per_s: float, operations_per_s: float) ->
     return max(cost.compulsory_bytes / copy_bytes_per_s, cost.operations / operations_per_s)
 
 
+def predicted_case_s(case: Case, distinct: int, ceilings: dict[str, Any]) -> float:
+    """Predict the time of a case on a machine.
+
+    Parameters
+    ----------
+    case, distinct
+        As for :func:`case_cost`.
+    ceilings : dict
+        As :func:`measure_ceilings` gives them; without one for the dtype, float32's counts.
+
+    Returns
+    -------
+    float
+        Seconds, as :func:`predicted_s` says.
+
+    Examples
+    --------
+    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    >>> ceilings = {"copy_bytes_per_s": 124.0, "operations_per_s": {"float32": 1e9}}
+    >>> predicted_case_s(case, 2, ceilings)
+    1.0
+    """
+    rates = ceilings["operations_per_s"]
+    rate = rates.get(case.dtype, rates["float32"])
+    return predicted_s(case_cost(case, distinct), ceilings["copy_bytes_per_s"], rate)
+
+
 def over_limit(case: Case, result: dict[str, Any], ceilings: dict[str, Any]) -> tuple[str, bool]:
     """Say which of the machine's ceilings a time would break, and whether that can be.
 

@@ -18,7 +18,7 @@ from lookup_matmul.timings.clock import (
 )
 from lookup_matmul.timings.contenders import Contender, contender
 from lookup_matmul.timings.inputs import Inputs, draw_ids, draw_inputs
-from lookup_matmul.timings.limits import case_cost, over_limit, predicted_s
+from lookup_matmul.timings.limits import over_limit, predicted_case_s
 from lookup_matmul.timings.machine import free_bytes, precision_of
 from lookup_matmul.timings.oracle import largest_error, repeats_bitwise
 
@@ -99,7 +99,15 @@ def measure_group(
     """
     first = cases[0]
     ids = draw_ids(first.draw, first.ids, first.vocab_size)
-    asked = {case: _ask(case, int(torch.bincount(ids).count_nonzero()), ceilings) for case in cases}
+    distinct = int(torch.bincount(ids).count_nonzero())
+    asked = {
+        case: {
+            **case._asdict(),
+            "distinct": distinct,
+            "predicted_s": predicted_case_s(case, distinct, ceilings),
+        }
+        for case in cases
+    }
     skipped = {
         case: reason
         for case, question in asked.items()
@@ -162,13 +170,6 @@ def _measure(
         }
         for case, call in calls.items()
     }
-
-
-def _ask(case: Case, distinct: int, ceilings: dict[str, Any]) -> dict[str, Any]:
-    rates = ceilings["operations_per_s"]
-    rate = rates.get(case.dtype, rates["float32"])
-    seconds = predicted_s(case_cost(case, distinct), ceilings["copy_bytes_per_s"], rate)
-    return {**case._asdict(), "distinct": distinct, "predicted_s": seconds}
 
 
 def _too_much(case: Case, seconds: float, device: str) -> str:
