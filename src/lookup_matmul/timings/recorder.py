@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from lookup_matmul.timings.behaviour import behaviour
 from lookup_matmul.timings.cases import Case
-from lookup_matmul.timings.limits import case_cost, predicted_s
+from lookup_matmul.timings.limits import predicted_case_s
 from lookup_matmul.timings.machine import measure_ceilings, provenance
 from lookup_matmul.timings.measure import PATIENCE_S, measure_group
 from lookup_matmul.timings.recording import Recording, read_recording, write_recording
@@ -31,6 +31,7 @@ SAME_AS_BEFORE = (
     "threads",
     "command",
     "commit",
+    "quick",
 )
 
 
@@ -92,7 +93,7 @@ def record(
         "behaviour": behaviour(device, quick=quick),
         "cases": [],
     }
-    write_recording(path, recording)  # so that missing provenance is told before the work
+    write_recording(path, recording)  # so that missing provenance is told before the sweep
     measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
     wanted = list(cases)
     done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
@@ -119,9 +120,7 @@ def record(
 
 def _effort(case: Case, ceilings: dict[str, Any]) -> int:
     """Estimate the milliseconds that a case takes, so that the time left is more than a guess."""
-    cost = case_cost(case, min(case.ids, case.vocab_size))
-    rate = ceilings["operations_per_s"].get(case.dtype, ceilings["operations_per_s"]["float32"])
-    seconds = predicted_s(cost, ceilings["copy_bytes_per_s"], rate)
+    seconds = predicted_case_s(case, min(case.ids, case.vocab_size), ceilings)
     if seconds > PATIENCE_S:
         return 0
     compiling_s = 5.0 if case.form == "compiled one-hot" else 0.0
