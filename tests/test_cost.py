@@ -191,6 +191,11 @@ def test_a_sweep_names_each_case_once(quick, cuda):
     assert len(set(cases)) == len(cases)
     inputs = [key for key, _ in itertools.groupby(cases, key=lambda case: case[1:])]
     assert len(set(inputs)) == len(inputs)
+    reduced = [case for case in cases if case.dtype in ("tf32", "float16")]
+    assert {case.form for case in reduced} <= {"lookup", *(f for f in FORWARD if "mult" in f)}
+    assert not [c for c in cases if (c.direction, c.cache) == ("backward", "cold")]
+    compiled = [case for case in cases if case.form == "compiled one-hot"]
+    assert all(case.vocab_size <= 4096 and case.cache == "hot" for case in compiled)
     if not quick:
         assert {case.draw for case in cases} == {"uniform", "zipf", "equal"}
         assert {case.cache for case in cases} == {"hot", "cold"}

@@ -207,8 +207,11 @@ def test_another_row_is_an_error_in_every_form(group, dtype):
         inputs = draw_inputs(case, draw_ids("uniform", 64, 50), "cpu")
         other = inputs._replace(ids=inputs.ids.clone())
         other.ids[20] = (other.ids[20] + 1) % 50
-        case = case._replace(form="lookup" if not case.bags else "embedding bag")
-        right = contender(case, inputs)()
+        try:
+            right = contender(case, inputs)()
+        except NotImplementedError:
+            assert (case.form, dtype) == ("sparse product", "bfloat16")
+            continue
         assert largest_error(case, inputs, right) <= 0.2
         with pytest.raises(AssertionError, match="is not to be timed"):
             largest_error(case, inputs, contender(case, other)())
@@ -240,12 +243,13 @@ def test_repeating_bits_are_told_from_equal_numbers():
 def test_odd_input_is_tried_on_every_form():
     """In a process each; a form whose process ends is described by that."""
     tried = behaviour("cpu")
+    compiled = tried["nan_in_another_row"].pop("compiled one-hot")  # needs a compiler
+    assert compiled == "3 of 3 rows are NaN" or "Error" in compiled or "Failed" in compiled
     assert tried["nan_in_another_row"] == {
         "lookup": "0 of 3 rows are NaN",
         "index_select": "0 of 3 rows are NaN",
         "one-hot built and multiplied": "3 of 3 rows are NaN",
         "multiplication alone": "3 of 3 rows are NaN",
-        "compiled one-hot": tried["nan_in_another_row"]["compiled one-hot"],  # needs a compiler
         "sparse product": "0 of 3 rows are NaN",
     }
     out = tried["id_out_of_range"]
@@ -488,6 +492,23 @@ def test_outside_a_clone_the_commit_has_to_be_given(tmp_path, monkeypatch):
     assert not path.exists()
     whole = record(path, CASES[:1], device="cpu", command="test", quick=True, commit=COMMIT)
     assert whole["provenance"]["commit"] == COMMIT
+
+
+@pytest.mark.parametrize(("status", "ending"), [("", ""), (" M forms.py", "-changed")])
+def test_a_changed_package_is_not_passed_off_as_its_commit(monkeypatch, status, ending):
+    """What git says of the package's folder decides."""
+    said = {"rev-parse": COMMIT, "status": status}
+    monkeypatch.setattr(machine, "_said", lambda *command: said.get(command[3], "1.2"))
+    assert provenance("cpu", "test")["commit"] == COMMIT + ending
+
+
+def test_a_trial_is_not_completed_to_a_recording(counted):
+    """Its limits were measured with smaller sizes, its cases in fewer rounds."""
+    path, _, fake = counted
+    made = {"device": "cpu", "command": "test", "commit": COMMIT, "measure": fake}
+    record(path, CASES[:1], quick=True, **made)
+    with pytest.raises(ValueError, match=r"data\.provenance\.quick is True, and now it is False"):
+        record(path, CASES, **made)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
