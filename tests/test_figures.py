@@ -13,7 +13,7 @@ from lookup_matmul.figures import (
     draw_one_hot_product,
     draw_sum_of_rows,
 )
-from lookup_matmul.figures.svg import COLOURS
+from lookup_matmul.figures.palette import COLOURS
 
 torch.manual_seed(123)
 WEIGHT = torch.randn(4, 5)
@@ -112,7 +112,7 @@ def test_words_tell_the_same_story():
 def test_every_colour_can_be_replaced_by_the_page(drawing):
     """No colour is fixed: each is a property with a fallback."""
     rest = re.sub(
-        r"var\(--figure-\w+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"", "", drawing.svg
+        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"", "", drawing.svg
     )
     assert rest != drawing.svg
     assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)

@@ -6,7 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lookup_matmul.figures.svg import FONT_SIZE, INK, LINE, MARK, PICK, QUIET, STYLE
+from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
+from lookup_matmul.figures.svg import FONT_SIZE, STYLE
 
 LARGEST = 12
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
@@ -41,30 +42,35 @@ def draw_caption(ax: Axes, row: float, text: str) -> None:
     draw_text(ax, LABEL_WIDTH, row, text, QUIET, ha="left")
 
 
-def draw_row(ax: Axes, row: float, label: str, values: torch.Tensor, *, picked: bool) -> None:
-    """Draw one row; a picked one also differs by outline and bold type, not by colour alone."""
-    draw_text(
-        ax, LABEL_WIDTH - 6, row + 0.5, label, MARK if picked else QUIET, ha="right", bold=picked
-    )
+def draw_row(
+    ax: Axes,
+    row: float,
+    label: str,
+    values: torch.Tensor,
+    *,
+    picked: bool,
+    token: int | None = None,
+    left: float = LABEL_WIDTH,
+) -> None:
+    """Draw one row of cells that begin at ``left``, the label before them.
+
+    A picked row has the colour of the id ``token``; its outline and bold type say the same
+    without colour.
+    """
+    fill, stroke = (PICK, MARK) if token is None else colours_of(token)
+    colour = stroke if picked else QUIET
+    draw_text(ax, left - 6, row + 0.5, label, colour, ha="right", bold=picked)
     top, width = row * CELL_HEIGHT, len(values) * CELL_WIDTH
     for j, value in enumerate(values.tolist()):
-        corner = (LABEL_WIDTH + j * CELL_WIDTH, top)
-        fill = PICK if picked else "none"
+        x = left + j * CELL_WIDTH
+        face = fill if picked else "none"
         ax.add_patch(
-            Rectangle(corner, CELL_WIDTH, CELL_HEIGHT, facecolor=fill, edgecolor=LINE, lw=0.8)
+            Rectangle((x, top), CELL_WIDTH, CELL_HEIGHT, facecolor=face, edgecolor=LINE, lw=0.8)
         )
-        draw_text(
-            ax,
-            corner[0] + CELL_WIDTH / 2,
-            row + 0.5,
-            _number(value),
-            INK if picked else QUIET,
-            bold=picked,
-        )
+        ink = INK if picked else QUIET
+        draw_text(ax, x + CELL_WIDTH / 2, row + 0.5, _number(value), ink, bold=picked)
     if picked:
-        ax.add_patch(
-            Rectangle((LABEL_WIDTH, top), width, CELL_HEIGHT, fill=False, edgecolor=MARK, lw=2)
-        )
+        ax.add_patch(Rectangle((left, top), width, CELL_HEIGHT, fill=False, edgecolor=stroke, lw=2))
 
 
 def _number(value: float) -> str:

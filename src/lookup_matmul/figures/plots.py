@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lookup_matmul.figures.svg import INK, LINE, MARK, OTHER, QUIET, STYLE, Drawing, finish
+from lookup_matmul.figures.palette import INK, LINE, MARK, OTHER, QUIET
+from lookup_matmul.figures.svg import STYLE, Drawing, finish
 
 WIDTH, HEIGHT = 354.0, 240.0
 # Colour, dash and marker change together, so that no curve is told by its colour alone.

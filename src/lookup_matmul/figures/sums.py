@@ -13,7 +13,8 @@ from lookup_matmul.figures.cells import (
     draw_row,
     in_words,
 )
-from lookup_matmul.figures.svg import INK, Drawing, finish
+from lookup_matmul.figures.palette import INK
+from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.sums import sum_of_rows
 
 
@@ -64,7 +65,7 @@ The other rows are not read. The sum is (6.0000, -1.0000).
     draw_caption(ax, 0.5, "value × row of the table")
     for k in range(vocab_size):
         label = f"{factors[k]:.4g}  ×" if k in picked else ""
-        draw_row(ax, 1 + k, label, weight[k], picked=k in picked)
+        draw_row(ax, 1 + k, label, weight[k], picked=k in picked, token=k)
     line = (vocab_size + 1.2) * CELL_HEIGHT
     ax.plot([4, LABEL_WIDTH + dim * CELL_WIDTH], [line, line], color=INK, lw=1.2)
     draw_row(ax, vocab_size + 1.4, "sum", total, picked=True)

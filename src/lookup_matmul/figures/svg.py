@@ -9,16 +9,8 @@ from xml.etree import ElementTree
 from matplotlib import style
 from matplotlib.axes import Axes
 
-# Matplotlib draws with these; a page may replace each by its CSS property of the same name.
-COLOURS = {
-    "--figure-ink": "#1f2328",
-    "--figure-quiet": "#5b626b",
-    "--figure-line": "#8c959f",
-    "--figure-pick": "#ffe2b0",
-    "--figure-mark": "#9a3b00",
-    "--figure-other": "#0550ae",
-}
-INK, QUIET, LINE, PICK, MARK, OTHER = COLOURS.values()
+from lookup_matmul.figures.palette import COLOURS
+
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell, and a phone shows it legibly
 STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font

@@ -14,7 +14,8 @@ from lookup_matmul.figures.cells import (
     draw_text,
     in_words,
 )
-from lookup_matmul.figures.svg import INK, MARK, QUIET, Drawing, finish
+from lookup_matmul.figures.palette import INK, QUIET, colours_of
+from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 
 
@@ -54,17 +55,22 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     ax = canvas(LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + len(picked) + 3.1) * CELL_HEIGHT)
     draw_caption(ax, 0.5, f"weight: {vocab_size} rows × {dim} columns")
     for k in range(vocab_size):
-        draw_row(ax, 1 + k, f"row {k}", weight[k], picked=k in picked)
+        draw_row(ax, 1 + k, f"row {k}", weight[k], picked=k in picked, token=k)
     below = vocab_size + 2.0
     draw_caption(ax, below - 0.4, "output: one row for each id")
     right = LABEL_WIDTH + dim * CELL_WIDTH
     for i, k in enumerate(picked):
-        draw_row(ax, below + i, f"id {k}", rows[i], picked=True)
+        draw_row(ax, below + i, f"id {k}", rows[i], picked=True, token=k)
         ends = [(right + 1, (1.5 + k) * CELL_HEIGHT), (right + 1, (below + i + 0.5) * CELL_HEIGHT)]
         # The arrows nest instead of crossing on one line.
         bend = f"arc3,rad=-{0.22 + 0.1 * i / len(picked):.2f}"
         arrow = FancyArrowPatch(
-            *ends, arrowstyle="->", connectionstyle=bend, color=MARK, mutation_scale=11, lw=1.4
+            *ends,
+            arrowstyle="->",
+            connectionstyle=bend,
+            color=colours_of(k)[1],
+            mutation_scale=11,
+            lw=1.4,
         )
         ax.add_patch(arrow)
     story = " ".join(f"Id {k} picks row {k}: {in_words(weight[k])}." for k in picked)
@@ -112,19 +118,19 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
     ax = canvas(LABEL_WIDTH + dim * CELL_WIDTH + 48, (vocab_size + 3.4) * CELL_HEIGHT)
     draw_caption(ax, 0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
-        draw_row(ax, 1 + k, f"{factor}  ×", weight[k], picked=factor == 1)
+        draw_row(ax, 1 + k, f"{factor}  ×", weight[k], picked=factor == 1, token=k)
         note = "kept" if factor else "all 0"
         draw_text(
             ax,
             LABEL_WIDTH + dim * CELL_WIDTH + 6,
             1.5 + k,
             note,
-            MARK if factor else QUIET,
+            colours_of(k)[1] if factor else QUIET,
             ha="left",
         )
     line = (vocab_size + 1.2) * CELL_HEIGHT
     ax.plot([4, LABEL_WIDTH + dim * CELL_WIDTH], [line, line], color=INK, lw=1.2)
-    draw_row(ax, vocab_size + 1.4, "sum", product, picked=True)
+    draw_row(ax, vocab_size + 1.4, "sum", product, picked=True, token=token)
     terms = [
         f"Row {k} of the table is multiplied by {x}{': ' + in_words(weight[k]) if x else ''}."
         for k, x in enumerate(factors)
