@@ -100,8 +100,8 @@ def _draw_arrays(ax: Axes, bags: Bags, top: float) -> None:
     _draw_names(ax, top + 5.85, "indptr", "offsets")
     for place in sorted(set(offsets)):
         x = LEFT + place * WIDTH
-        for begin, end in ((5.25, 5.5), (6.2, 6.6)):  # the names stand between
-            ends = [(top + begin) * CELL_HEIGHT, (top + end) * CELL_HEIGHT]
+        for upper, lower in ((5.25, 5.5), (6.2, 6.6)):  # the names stand between
+            ends = [(top + upper) * CELL_HEIGHT, (top + lower) * CELL_HEIGHT]
             ax.plot([x, x], ends, color=INK, lw=1.2)
         same = [i for i, offset in enumerate(offsets) if offset == place]
         draw_text(ax, x, top + 6.95, ", ".join(f"{place}" for _ in same), INK, bold=True)
