@@ -67,10 +67,9 @@ def _bits(name: str, number: torch.Tensor, kept: int) -> str:
     """Give the 32 bits of a number as digits, once it is clear that the format holds them."""
     if number.numel() != 1:
         raise ValueError(f"{name!r} has {number.numel()} elements, expected one number.")
-    single = number.detach().cpu().reshape(()).float()
-    if single.to(number.dtype) != number.detach().cpu().reshape(()) or (
-        number.dtype == torch.float64 and single.double() != number.detach().cpu()
-    ):
+    wide = number.detach().cpu().reshape(()).double()
+    single = wide.float()
+    if not torch.allclose(single.double(), wide, rtol=0, atol=0, equal_nan=True):
         raise ValueError(f"{name!r} is {number.item()!r}, expected a number that float32 holds.")
     digits = f"{single.view(torch.int32).item() & 0xFFFFFFFF:032b}"
     if not 0 <= kept <= MANTISSA or "1" in digits[1 + EXPONENT + kept :]:
