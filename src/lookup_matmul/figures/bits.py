@@ -71,7 +71,7 @@ def _bits(name: str, number: torch.Tensor, kept: int) -> str:
     single = wide.float()
     if not torch.allclose(single.double(), wide, rtol=0, atol=0, equal_nan=True):
         raise ValueError(f"{name!r} is {number.item()!r}, expected a number that float32 holds.")
-    digits = f"{single.view(torch.int32).item() & 0xFFFFFFFF:032b}"
+    digits = f"{int(single.view(torch.int32).item()) & 0xFFFFFFFF:032b}"
     if not 0 <= kept <= MANTISSA or "1" in digits[1 + EXPONENT + kept :]:
         raise ValueError(
             f"{name!r} keeps {kept} bits of the mantissa, expected 0 to {MANTISSA}, "
@@ -89,14 +89,18 @@ def _draw_strip(ax: Axes, row: float, bits: str, kept: int, token: int) -> None:
     fill, stroke = colours_of(token)
     for k, digit in enumerate(bits):
         place = (_left(k), row * CELL_HEIGHT - 2)
-        if k >= kept:
-            style = {"edgecolor": LINE, "linestyle": (0, (1, 2)), "lw": 0.8, "fill": False}
-        elif k > EXPONENT:
-            style = {"edgecolor": stroke, "facecolor": fill, "lw": 0.8}
-        else:
-            style = {"edgecolor": LINE, "lw": 0.8, "fill": False}
-        ax.add_patch(Rectangle(place, BIT_WIDTH, BIT_HEIGHT, **style))
-        if k < kept:
+        there, coloured = k < kept, EXPONENT < k < kept
+        box = Rectangle(
+            place,
+            BIT_WIDTH,
+            BIT_HEIGHT,
+            facecolor=fill if coloured else "none",
+            edgecolor=stroke if coloured else LINE,
+            linestyle="-" if there else (0, (1, 2)),
+            lw=0.8,
+        )
+        ax.add_patch(box)
+        if there:
             middle = row + (BIT_HEIGHT / 2 - 2) / CELL_HEIGHT
             draw_text(ax, place[0] + BIT_WIDTH / 2, middle, digit, INK)
 

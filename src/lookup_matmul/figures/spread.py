@@ -92,12 +92,16 @@ def _draw_row(ax: Axes, row: float, label: str, values: torch.Tensor, token: int
     for j, value in enumerate(values.tolist()):
         place = (LABEL_WIDTH + j * CELL_WIDTH, row * CELL_HEIGHT)
         finite = abs(value) < float("inf")  # also false for NaN
-        style = (
-            {"facecolor": fill, "edgecolor": LINE, "lw": 0.8}
-            if finite
-            else {"fill": False, "edgecolor": INK, "lw": 2, "zorder": 2}
+        box = Rectangle(
+            place,
+            CELL_WIDTH,
+            CELL_HEIGHT,
+            facecolor=fill if finite else "none",
+            edgecolor=LINE if finite else INK,
+            lw=0.8 if finite else 2,
+            zorder=1 if finite else 2,
         )
-        ax.add_patch(Rectangle(place, CELL_WIDTH, CELL_HEIGHT, **style))
+        ax.add_patch(box)
         x = place[0] + CELL_WIDTH / 2
         ink = QUIET if finite and token is None else INK
         draw_text(ax, x, row + 0.5, _number(value), ink, bold=not finite)
