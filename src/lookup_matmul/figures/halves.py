@@ -4,7 +4,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from lookup_matmul.equality import bits_differ
+from lookup_matmul.equality import assert_bitwise_equal
 from lookup_matmul.figures.cells import canvas
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
@@ -37,7 +37,9 @@ def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     IndexError
         If an id is not in the table.
     ValueError
-        As there, if there is too much to draw, or if the two forms differ in a bit.
+        As there, and if there is too much to draw.
+    AssertionError
+        If the two forms differ in a bit, since the drawing says that they do not.
 
     Examples
     --------
@@ -58,8 +60,7 @@ Both give: (1.50, -2.00, 3.00).
         raise ValueError(
             f"weight has {dim} columns, expected 3 to 5, to be readable; draw a slice."
         )
-    if bits_differ(rows, product).any():
-        raise ValueError("the two forms differ here, expected one output; draw each by itself.")
+    assert_bitwise_equal(product, rows)
     picked = ids.tolist()
     encoding = one_hot(ids, vocab_size, dtype=torch.int64).tolist()
     right = LABEL + dim * CELL
