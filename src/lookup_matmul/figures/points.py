@@ -12,7 +12,7 @@ from lookup_matmul.figures.plots import KINDS, PLOT
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
 
 SIZE = 320.0
-LINE_HEIGHT = 13.0  # of a name, in points
+LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # of a name, in points
 
 
 def draw_points(
@@ -73,15 +73,15 @@ def draw_points(
                 ax.plot([from_x, x], [from_y, y], color=LINE, lw=0.8)
                 ax.plot(from_x, from_y, marker=".", markersize=4, color=LINE)
             ax.plot(x, y, marker=marker, markersize=6, color=colour)
-        for k, height in _heights(ax, points).items():
+        for k, (x, y) in _places(ax, points).items():
             ax.annotate(
                 names[k],
                 (points[k][0], points[k][1]),
-                xytext=(8, height),
-                textcoords="offset points",
+                xytext=(x, y),
                 va="center",
                 color=INK,
                 fontsize=FONT_SIZE,
+                arrowprops={"arrowstyle": "-", "color": LINE, "lw": 0.6, "shrinkB": 3},
             )
         return finish(ax, alt)
 
@@ -89,25 +89,30 @@ def draw_points(
 def _limit(ax: Axes, points: torch.Tensor) -> None:
     """Give both axes one scale, with room for names at the right."""
     low, high = points.amin(dim=0), points.amax(dim=0)
-    side = 1.3 * float((high - low).max().clamp(min=1e-6))
-    left, bottom = ((low + high - side) / 2).tolist()
+    side = 1.35 * float((high - low).max().clamp(min=1e-6))
+    left, bottom = float(low[0]) - 0.06 * side, float(low[1] + high[1] - side) / 2
     ax.set(xlim=(left, left + side), ylim=(bottom, bottom + side))
 
 
-def _heights(ax: Axes, points: list[list[float]]) -> dict[int, float]:
-    """Give how far each name is moved up or down, in points, so that no two overlap."""
-    scale = 0.86 * SIZE / (ax.get_xlim()[1] - ax.get_xlim()[0])
-    heights: dict[int, float] = {}
-    for k in sorted(range(len(points)), key=lambda k: points[k][1]):
-        x, y = (scale * value for value in points[k])
-        taken = [
-            scale * points[j][1] + moved
-            for j, moved in heights.items()
-            if abs(scale * points[j][0] - x) < 50
-        ]
-        place = y
-        for other in sorted(taken):
-            if abs(other - place) < LINE_HEIGHT:
-                place = other + LINE_HEIGHT
-        heights[k] = place - y
-    return heights
+def _places(ax: Axes, points: list[list[float]]) -> dict[int, tuple[float, float]]:
+    """Give where each name begins: names of near points stand in a column at their right."""
+    unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (0.86 * SIZE)  # of one point on paper
+    places: dict[int, tuple[float, float]] = {}
+    rest = sorted(range(len(points)), key=lambda k: points[k][1])
+    while rest:
+        near = [rest.pop(0)]
+        for k in near:  # it grows while it is read
+            close = [
+                j
+                for j in rest
+                if abs(points[j][0] - points[k][0]) < NAME_WIDTH * unit
+                and abs(points[j][1] - points[k][1]) < 1.4 * LINE_HEIGHT * unit
+            ]
+            near += close
+            rest = [j for j in rest if j not in close]
+        near.sort(key=lambda k: points[k][1])
+        x = max(points[k][0] for k in near) + (8 if len(near) == 1 else 16) * unit
+        middle = sum(points[k][1] for k in near) / len(near)
+        for line, k in enumerate(near):
+            places[k] = x, middle + (line - (len(near) - 1) / 2) * LINE_HEIGHT * unit
+    return places
