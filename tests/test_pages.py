@@ -14,6 +14,7 @@ sys.path.append(str(ROOT / "docs" / "_extensions"))
 from check_cells import kinds_of
 
 TUTORIAL = "tutorials/lookup-is-matmul"
+SECOND = "tutorials/another-seed"
 WEIGHT_123 = [
     [0.3374, -0.1778, -0.3035, -0.5880, 1.5810],
     [1.3010, 1.2753, -0.2010, -0.1606, -0.4015],
@@ -66,27 +67,31 @@ def printed(tensor):
 
 
 def test_seed_tensors_stand_in_the_outputs_in_order(pages):
-    """Both acts show every tensor of the seeds digit for digit, one after the other."""
-    shown = iter([numbers(text) for text in outputs(pages[TUTORIAL])])
+    """Each of the two pages shows every tensor of its seed digit for digit, one after the other."""
     first, second = act(WEIGHT_123, LINEAR_123), act(WEIGHT_0, LINEAR_0)
-    for tensor in [*first[:4], ONE_HOT, *first[4:], *second]:
-        assert printed(tensor) in shown, f"not shown, or not in this place: {tensor}"
+    for name, tensors in {TUTORIAL: [*first[:4], ONE_HOT, *first[4:]], SECOND: second}.items():
+        shown = iter([numbers(text) for text in outputs(pages[name])])
+        for tensor in tensors:
+            assert printed(tensor) in shown, f"{name}: not shown, or not in this place: {tensor}"
 
 
-def test_the_five_pictures_are_drawn_with_their_words(pages):
-    """Three lookups and two products, each with a caption, a name and a label that tells the story."""
-    figures = pages[TUTORIAL].select("figure:has(svg.drawing)")
-    assert [figure["id"] for figure in figures] == [
-        "fig-lookup-1",
-        "fig-lookup-2",
-        "fig-lookup-batch",
-        "fig-product-first",
-        "fig-product-second",
-    ]
-    rows = ["({})".format(", ".join(f"{x:.4f}" for x in WEIGHT_123[k])) for k in (1, 2, 2, 2, 3)]
-    for figure, row in zip(figures, rows, strict=True):
-        assert row in figure.svg["aria-label"]
-        assert figure.figcaption.get_text(strip=True)
+def test_the_pictures_are_drawn_with_their_words(pages):
+    """Lookups and products of each id, with a caption, a name and a label that tells the story."""
+    drawn = {
+        TUTORIAL: (
+            WEIGHT_123,
+            {"fig-lookup-1": 1, "fig-lookup-batch": 3, "fig-product-first": 2},
+            ["fig-equality", "fig-learned"],
+        ),
+        SECOND: (WEIGHT_0, {"fig-lookup-2": 2, "fig-product-second": 3}, ["fig-equality-seed-0"]),
+    }
+    for name, (weight, rows, others) in drawn.items():
+        figures = {figure["id"]: figure for figure in pages[name].select("figure:has(svg.drawing)")}
+        assert set(figures) == {*rows, *others}
+        assert all(figure.figcaption.get_text(strip=True) for figure in figures.values())
+        for figure, k in rows.items():
+            row = "({})".format(", ".join(f"{x:.4f}" for x in weight[k]))
+            assert row in figures[figure].svg["aria-label"]
 
 
 def code_cells(name):
@@ -171,7 +176,11 @@ def test_numbers_in_the_prose_come_from_cells(pages):
     for name, page in pages.items():
         for place in page.select("article .pasted-inline, article .glue"):
             assert place.get_text(strip=True), name
-    assert "99.998" in pages[TUTORIAL].get_text()
+    text = pages[TUTORIAL].get_text(" ", strip=True)
+    assert re.search(r"5 columns, 60 multiplications\s?\.\sIn 45 of them", text)
+    assert "There the share is 99.9980%" in text
+    costs = pages["appendix/cost-of-the-check"].get_text(" ", strip=True)
+    assert re.search(r"took \d+ µs with the check and \d+ µs without it: \d+\.\d\d times", costs)
 
 
 def test_build_page_lists_every_executed_page_and_the_versions(pages):

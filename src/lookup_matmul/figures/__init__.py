@@ -2,9 +2,11 @@
 
 from lookup_matmul.figures.bits import draw_bits
 from lookup_matmul.figures.csr import draw_csr
+from lookup_matmul.figures.halves import draw_equality
 from lookup_matmul.figures.intervals import draw_intervals
 from lookup_matmul.figures.paths import draw_path
 from lookup_matmul.figures.plots import draw_curves, draw_heat_map
+from lookup_matmul.figures.points import draw_points
 from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.sums import draw_sum_of_rows
 from lookup_matmul.figures.svg import Drawing
@@ -15,11 +17,13 @@ __all__ = [
     "draw_bits",
     "draw_csr",
     "draw_curves",
+    "draw_equality",
     "draw_heat_map",
     "draw_intervals",
     "draw_lookup",
     "draw_one_hot_product",
     "draw_path",
+    "draw_points",
     "draw_spread",
     "draw_sum_of_rows",
 ]
