@@ -8,16 +8,16 @@ import re
 import torch
 from conftest import ROOT
 
-from lookup_matmul.figures import draw_lookup
+from lookup_matmul.figures import draw_equality
 
 PICTURE = ROOT / "docs" / "_static" / "lookup.svg"
 
 
 def picture() -> str:
-    """Draw the batch of the first tutorial on a white card, since an image cannot follow the page."""
+    """Draw both forms, as the first tutorial does, on a white card, since an image cannot follow the page."""
     torch.manual_seed(123)
     weight = torch.nn.Embedding(4, 5).weight.detach()
-    svg = draw_lookup(torch.tensor([2, 3, 1]), weight).svg
+    svg = draw_equality(torch.tensor([2, 3, 1]), weight).svg
     plain = re.sub(r"var\(--[\w-]+, (#[0-9a-f]{6})\)", r"\1", svg)
     return plain.replace('style="width: 100%;', 'style="background: white; width: 100%;') + "\n"
 

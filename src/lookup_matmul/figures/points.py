@@ -1,0 +1,118 @@
+"""Rows of two numbers as points with names."""
+
+from collections.abc import Sequence
+
+import torch
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lookup_matmul.figures.palette import INK, LINE
+from lookup_matmul.figures.plots import KINDS, PLOT
+from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
+
+SIZE = 320.0
+LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # of a name, in points
+
+
+def draw_points(
+    rows: torch.Tensor,
+    names: Sequence[str],
+    groups: Sequence[int],
+    *,
+    alt: str,
+    start: torch.Tensor | None = None,
+) -> Drawing:
+    """Draw each row of a table of two columns as a point with its name.
+
+    Parameters
+    ----------
+    rows : torch.Tensor
+        Shape (number of rows, 2), 1 to 16 rows.
+    names : collections.abc.Sequence
+        One for each row.
+    groups : collections.abc.Sequence
+        One for each row, from 0 to 3; rows of one group have one colour and one marker.
+    alt : str
+        The story of the picture in words, made from the same numbers.
+    start : torch.Tensor, optional
+        Shape of ``rows``: where each row came from, drawn as a thin line to its point.
+
+    Returns
+    -------
+    Drawing
+        A square plot in which both axes have one scale.
+
+    Raises
+    ------
+    ValueError
+        If ``rows`` has another shape, or there are not as many names, groups or starts as rows.
+
+    Examples
+    --------
+    >>> draw_points(torch.eye(2), ["cat", "tea"], [0, 1], alt="cat and tea lie apart.")
+    cat and tea lie apart.
+    """
+    if rows.dim() != 2 or rows.shape[1] != 2 or not 1 <= len(rows) <= 16:
+        raise ValueError(f"rows has shape {tuple(rows.shape)}, expected (1 to 16, 2).")
+    for what, found in (("names", names), ("groups", groups), ("start", start)):
+        if found is not None and len(found) != len(rows):
+            raise ValueError(f"{what} has {len(found)} entries, expected {len(rows)}, as rows has.")
+    if not set(groups) <= set(range(len(KINDS))):
+        raise ValueError(f"groups has {sorted(set(groups))}, expected 0 to {len(KINDS) - 1}.")
+    with style.context(PLOT):
+        figure = Figure(figsize=(SIZE / 72, SIZE / 72))
+        ax = figure.add_axes((0.13, 0.12, 0.86, 0.86))
+        _limit(ax, rows if start is None else torch.cat([rows, start]))
+        ax.set(xlabel="first number of the row", ylabel="second number")
+        points = rows.tolist()
+        for k, (x, y) in enumerate(points):
+            colour, _, marker = KINDS[groups[k]]
+            if start is not None:
+                (from_x, from_y) = start[k].tolist()
+                ax.plot([from_x, x], [from_y, y], color=LINE, lw=0.8)
+                ax.plot(from_x, from_y, marker=".", markersize=4, color=LINE)
+            ax.plot(x, y, marker=marker, markersize=6, color=colour)
+        for k, (x, y) in _places(ax, points).items():
+            ax.annotate(
+                names[k],
+                (points[k][0], points[k][1]),
+                xytext=(x, y),
+                va="center",
+                color=INK,
+                fontsize=FONT_SIZE,
+                arrowprops={"arrowstyle": "-", "color": LINE, "lw": 0.6, "shrinkB": 3},
+            )
+        return finish(ax, alt)
+
+
+def _limit(ax: Axes, points: torch.Tensor) -> None:
+    """Give both axes one scale, with room for names at the right."""
+    low, high = points.amin(dim=0), points.amax(dim=0)
+    side = 1.35 * float((high - low).max().clamp(min=1e-6))
+    left, bottom = float(low[0]) - 0.06 * side, float(low[1] + high[1] - side) / 2
+    ax.set(xlim=(left, left + side), ylim=(bottom, bottom + side))
+
+
+def _places(ax: Axes, points: list[list[float]]) -> dict[int, tuple[float, float]]:
+    """Give where each name begins: names of near points stand in a column at their right."""
+    unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (0.86 * SIZE)  # of one point on paper
+    places: dict[int, tuple[float, float]] = {}
+    rest = sorted(range(len(points)), key=lambda k: points[k][1])
+    while rest:
+        near = [rest.pop(0)]
+        for k in near:  # it grows while it is read
+            close = [
+                j
+                for j in rest
+                if abs(points[j][0] - points[k][0]) < NAME_WIDTH * unit
+                and abs(points[j][1] - points[k][1]) < 1.4 * LINE_HEIGHT * unit
+            ]
+            near += close
+            rest = [j for j in rest if j not in close]
+        near.sort(key=lambda k: points[k][1])
+        x = max(points[k][0] for k in near) + (8 if len(near) == 1 else 16) * unit
+        middle = sum(points[k][1] for k in near) / len(near)
+        for line, k in enumerate(near):
+            places[k] = x, middle + (line - (len(near) - 1) / 2) * LINE_HEIGHT * unit
+    return places
