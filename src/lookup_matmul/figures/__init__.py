@@ -1,6 +1,9 @@
 """Drawings made from tensors: SVG for light and dark, and the same story in words."""
 
+from lookup_matmul.figures.names import draw_names
 from lookup_matmul.figures.plots import draw_curves, draw_heat_map
+from lookup_matmul.figures.scatter import draw_scatter_add
+from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
 from lookup_matmul.figures.svg import Drawing
 from lookup_matmul.figures.tables import draw_lookup, draw_one_hot_product
@@ -10,6 +13,9 @@ __all__ = [
     "draw_curves",
     "draw_heat_map",
     "draw_lookup",
+    "draw_names",
     "draw_one_hot_product",
+    "draw_scatter_add",
+    "draw_strips",
     "draw_sum_of_rows",
 ]
