@@ -14,7 +14,11 @@ author = "the Lookup ≡ Matmul developers"
 copyright = f"2026, {author}"
 release = installed("lookup-matmul")
 extensions = [
+    "build_guard",
     "build_report",
+    "checks",
+    "kernel",
+    "ledger",
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
@@ -29,7 +33,8 @@ exclude_patterns = ["_extensions", "inventories", "recordings"]
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
 RECORDINGS = sorted((ROOT / "docs" / "recordings").glob("*.json"))
-SOURCES = [*sorted((ROOT / "src").rglob("*.py")), ROOT / "constraints.txt", *RECORDINGS]
+KERNEL = sorted((ROOT / "docs" / "_extensions").glob("*kernel*.py"))
+SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *KERNEL, ROOT / "constraints.txt", *RECORDINGS]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
 nb_execution_cache_path = str(
     ROOT / "build" / "executed" / sha256("\0".join(FACTS).encode()).hexdigest()[:16]

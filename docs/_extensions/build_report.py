@@ -1,14 +1,14 @@
-"""Checks that expected errors happened, reports what ran, and drops the HTML of deleted pages."""
+"""Says in few lines what a build does, and drops the HTML of deleted pages."""
 
+import time
 from pathlib import Path
 
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.util import logging
 
-LOG = logging.getLogger(__name__)
+START_S = time.time()
 
 
 def drop_removed(
@@ -20,33 +20,30 @@ def drop_removed(
     return []
 
 
-def expect_errors(_app: Sphinx, doctree: nodes.document) -> None:
-    """Warn about a cell that is tagged ``raises-exception`` and raised nothing.
-
-    Jupyter only allows such a cell to fail, so a claim that something fails would go unchecked.
-    """
-    for cell in doctree.findall(nodes.container):
-        if "tag_raises-exception" in cell["classes"]:
-            blocks = cell.findall(nodes.literal_block)
-            if not any("traceback" in block["classes"] for block in blocks):
-                LOG.warning("this cell was expected to raise and did not", location=cell)
+def report_page(app: Sphinx, _doctree: nodes.document) -> None:
+    """Print the time of a page's code, if it was executed in this build."""
+    docname = app.env.current_document.docname
+    run = NbMetadataCollector.get_exec_data(app.env, docname)
+    if run and run["mtime"] > START_S:
+        print(f"{run['runtime'] or 0.0:7.1f} s  {docname}", flush=True)
 
 
 def report(app: Sphinx, exception: Exception | None) -> None:
-    """Print the time that each page's code took, the total, and the address of the site."""
-    if exception or app.builder.name != "html":
+    """Print how it ended: the time of all code, and the address; or that it failed."""
+    if exception or app._warncount:
+        found = f"{app._warncount} warnings or errors" if app._warncount else "an error"
+        print(f"The build failed: {found}, printed above or below. Mend them and build again.")
         return
-    pages = NbMetadataCollector.get_doc_data(app.env)
-    runs = {name: page["exec_data"] for name, page in pages.items() if page.get("exec_data")}
-    for name, run in sorted(runs.items()):
-        LOG.info(f"{run['runtime'] or 0.0:7.1f} s  {name}")
-    LOG.info(f"{sum(run['runtime'] or 0.0 for run in runs.values()):7.1f} s  code of all pages")
-    LOG.info(f"Open {(Path(app.outdir) / 'index.html').resolve().as_uri()}")
+    if app.builder.name == "html":
+        pages = NbMetadataCollector.get_doc_data(app.env).values()
+        runs = [page["exec_data"]["runtime"] or 0.0 for page in pages if page.get("exec_data")]
+        print(f"{sum(runs):7.1f} s  code of all {len(runs)} pages, when each was last executed")
+        print(f"Open {(Path(app.outdir) / 'index.html').resolve().as_uri()}")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect all three to the build."""
-    app.connect("doctree-read", expect_errors)
+    """Connect to reading and to the end."""
+    app.connect("doctree-read", report_page)
     app.connect("env-get-outdated", drop_removed)
     app.connect("build-finished", report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,93 @@
+"""Keeps a failed build failed until its cause is mended, and one build from spoiling another."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+LOG = logging.getLogger(__name__)
+
+
+def begin(app: Sphinx, _config: Config) -> None:
+    """Wait for another build of this clone; then repair what a killed one left."""
+    build = Path(app.outdir).parent
+    build.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(build / "build.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"Another build is writing to {build}; waiting for it to end.", flush=True)
+        lock.acquire()
+    app.lookup_lock = lock  # type: ignore[attr-defined]  # held until the build has finished
+    if _markers(app):
+        _repair(Path(app.config.nb_execution_cache_path))
+
+
+def unfinished(
+    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
+) -> set[str]:
+    """Have every page read again unless the last build ended well.
+
+    Sphinx keeps a page that it has read and does not repeat its warnings, so that a second
+    build would succeed. Reading is cheap: what ran without an error comes from the cache.
+    """
+    again = set(env.found_docs) if _markers(app) else set()
+    _marker(app).touch()
+    return again
+
+
+def end(app: Sphinx, exception: Exception | None) -> None:
+    """Note that the build ended well, if it did, and let the next one in."""
+    if exception is None and app._warncount == 0:
+        _marker(app).unlink(missing_ok=True)
+    app.lookup_lock.release()  # type: ignore[attr-defined]
+
+
+def _marker(app: Sphinx) -> Path:
+    return Path(app.outdir).parent / f"unfinished-{app.builder.name}"
+
+
+def _markers(app: Sphinx) -> list[Path]:
+    """Give the markers of every kind of build, since they share what they have read."""
+    return list(Path(app.outdir).parent.glob("unfinished-*"))
+
+
+def _repair(cache: Path) -> None:
+    """Drop what was being written into the cache of executed pages when its build was killed."""
+    database = cache / "global.db"
+    if not database.exists():
+        return
+    try:
+        with sqlite3.connect(database) as connection:
+            rows = connection.execute("SELECT hashkey FROM nbcache").fetchall()
+            connection.execute("SELECT 1 FROM settings").fetchall()
+            connection.execute("SELECT 1 FROM nbproject").fetchall()
+            for (key,) in rows:
+                if not _is_whole(cache / "executed" / key / "base.ipynb"):
+                    LOG.info("dropping a page that was being kept when the last build was killed")
+                    connection.execute("DELETE FROM nbcache WHERE hashkey = ?", (key,))
+                    shutil.rmtree(cache / "executed" / key, ignore_errors=True)
+    except sqlite3.DatabaseError:
+        shutil.rmtree(cache)  # it was killed while the tables were being made
+
+
+def _is_whole(notebook: Path) -> bool:
+    try:
+        json.loads(notebook.read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the beginning and the end, before and after everything else."""
+    app.connect("config-inited", begin, priority=0)  # before Sphinx loads what it has read
+    app.connect("env-get-outdated", unfinished)
+    app.connect("build-finished", end, priority=999)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,208 @@
+"""Folds what only checks, holds expected errors to type and text, and keeps a list of all checks.
+
+A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the rest is read
+from the cell's code and from what it gave.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from check_cells import in_words, kinds_of, only_checks, only_glue, refused_in_failing, sentences
+from docutils import nodes
+from jupyter_cache import get_cache
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
+
+LOG = logging.getLogger(__name__)
+CODE = "cell_code"
+
+
+class fold(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
+    """A native ``details`` element: one quiet line, and what it opens."""
+
+
+def visit_fold(self: HTML5Translator, node: nodes.Element) -> None:
+    """Write the line; its words are its name for a screen reader too."""
+    self.body.append(self.starttag(node, "details"))
+    tick = '<span class="tick" aria-hidden="true">✓</span> ' if "check" in node["classes"] else ""
+    text = self.encode(node["summary"])
+    self.body.append(f"<summary>{tick}{text}</summary>\n")
+
+
+def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
+    """Close the element."""
+    self.body.append("</details>\n")
+
+
+def read_page(app: Sphinx, doctree: nodes.document) -> None:
+    """Fold and check the cells of one page, and note what was checked and cited."""
+    docname = app.env.current_document.docname
+    records = _store(app.env, "checks")[docname] = []
+    cited = _store(app.env, "cited")[docname] = []
+    cells = [n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE]
+    executed = _executed(app, docname) if cells else []
+    shown = {cell["cell_index"]: cell for cell in cells}
+    place: nodes.Element = doctree
+    for index, source in enumerate(executed):
+        if source.cell_type != "code":
+            continue
+        place = shown.get(index, place)
+        kinds = _judge(source, place)
+        if kinds:
+            anchor = f"check-{len(records) + 1}"
+            records.append(_record(place, kinds, anchor))
+        if index in shown:
+            _fold(shown[index], source, kinds, f"check-{len(records)}")
+    for mark in doctree.findall(_is_cited):  # last, so that no sentence above quotes the mark
+        cited.append(" ".join(mark.astext().split()))
+        mark += nodes.inline("", "cited", classes=["cited-mark"])
+
+
+def _judge(cell: nbformat.NotebookNode, place: nodes.Element) -> list[str]:
+    """Give the kinds of a cell's checks, and warn where one is missing or could not fail."""
+    tags, source = cell.metadata.get("tags", []), cell.source
+    kinds = kinds_of(source)
+    if "raises-exception" in tags:
+        expected = str(cell.metadata.get("expect", ""))
+        complaint = _unexpected(cell, expected) or refused_in_failing(source, expected)
+        kinds = [f"raises {expected.partition(':')[0]}"]
+    elif "expect" in cell.metadata:
+        complaint = "`expect` stands in a cell without the tag raises-exception; add the tag"
+    elif "check" in tags and not kinds:
+        complaint = "this cell is tagged check and nothing in it can fail; assert what it shows"
+    elif only_checks(source) and not {"check", "point"} & set(tags):
+        complaint = "this cell only checks; tag it check, so that it folds"
+    else:
+        return kinds
+    if complaint:
+        LOG.warning(complaint, location=place)
+    return kinds
+
+
+def _unexpected(cell: nbformat.NotebookNode, expected: str) -> str | None:
+    """Say how the error of a cell differs from the expected one, or ``None``."""
+    if not expected.partition(":")[0].isidentifier() or ": " not in expected:
+        return (
+            "a cell tagged raises-exception names the error it expects: "
+            'add `:expect: "IndexError: index out of"` with type and beginning of the message'
+        )
+    errors = [output for output in cell.outputs if output.output_type == "error"]
+    if not errors:
+        return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
+    found = f"{errors[0].ename}: {errors[0].evalue}"
+    if found.startswith(expected):
+        return None
+    return f"this cell raised another error; expected {expected!r}, found {found!r}"
+
+
+def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, Any]:
+    """Note where a check stands: its section, and the sentence before it."""
+    section = place
+    while section.parent is not None and not isinstance(section, nodes.section):
+        section = section.parent
+    title = next(section.findall(nodes.title), None)
+    before = place
+    text = None
+    while text is None and (before := _previous(before)) is not None:
+        paragraphs = list(before.findall(lambda n: isinstance(n, nodes.paragraph | nodes.caption)))
+        text = paragraphs[-1].astext() if paragraphs else None
+    lines = list(sentences(text or ""))
+    return {
+        "anchor": anchor,
+        "section": title.astext() if title else "",
+        "sentence": lines[-1] if lines else "",
+        "kinds": kinds,
+    }
+
+
+def _previous(node: nodes.Element) -> nodes.Element | None:
+    """Give what stands before a node in its section, cells left out."""
+    siblings = node.parent.children[: node.parent.index(node)] if node.parent else []
+    elements = (n for n in reversed(siblings) if isinstance(n, nodes.Element))
+    return next((n for n in elements if n.get("nb_element") != CODE and not _is_fold(n)), None)
+
+
+def _is_fold(node: nodes.Node) -> bool:
+    return isinstance(node, fold)
+
+
+def _fold(
+    cell: nodes.Element, source: nbformat.NotebookNode, kinds: list[str], anchor: str
+) -> None:
+    tags = source.metadata.get("tags", [])
+    if only_glue(source.source):
+        cell.parent.remove(cell)
+    elif "check" in tags:
+        _replace(cell, "check", in_words(kinds), anchor)
+    elif "setup" in tags:
+        _replace(cell, "setup", "code that prepares this page", anchor if kinds else None)
+    elif "figure" in source.metadata.get("mystnb", {}):
+        _fold_code_of_figure(cell)
+    if kinds and cell.parent is not None and not _is_fold(cell.parent):
+        cell["ids"].append(anchor)
+
+
+def _replace(cell: nodes.Element, kind: str, summary: str, anchor: str | None) -> None:
+    folded = fold(classes=["fold", kind], summary=summary, ids=[anchor] if anchor else [])
+    cell.parent.replace(cell, folded)
+    folded += cell
+
+
+def _fold_code_of_figure(cell: nodes.Element) -> None:
+    """Put the code under the figure, closed, as the proof that it shows the page's own numbers."""
+    code = next((n for n in cell.children if n.get("nb_element") == "cell_code_source"), None)
+    if code is None:
+        return
+    cell.remove(code)
+    folded = fold("", code, classes=["fold", "figure-code"], summary="code of this figure")
+    cell += folded
+
+
+def _executed(app: Sphinx, docname: str) -> list[nbformat.NotebookNode]:
+    """Give the cells of a page with what they gave.
+
+    MyST-NB writes the notebook beside the site, but without outputs where they come from the
+    cache; so they are asked of the cache.
+    """
+    path = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cache = get_cache(app.config.nb_execution_cache_path)
+    return list(cache.merge_match_into_notebook(notebook)[1].cells)
+
+
+def _is_cited(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.inline) and "cited" in node["classes"]
+
+
+def _store(env: BuildEnvironment, name: str) -> dict[str, list[Any]]:
+    if not hasattr(env, f"lookup_{name}"):
+        setattr(env, f"lookup_{name}", {})
+    stored: dict[str, list[Any]] = getattr(env, f"lookup_{name}")
+    return stored
+
+
+def checks_of(env: BuildEnvironment) -> dict[str, list[dict[str, Any]]]:
+    """Give the checks of each page."""
+    return _store(env, "checks")
+
+
+def cited_of(env: BuildEnvironment) -> dict[str, list[str]]:
+    """Give the cited sentences of each page."""
+    return _store(env, "cited")
+
+
+def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Drop what was noted of a page that is read again or gone."""
+    for name in ("checks", "cited"):
+        _store(env, name).pop(docname, None)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect to reading; nothing here is safe to run in parallel readers."""
+    app.add_node(fold, html=(visit_fold, depart_fold))
+    app.connect("doctree-read", read_page)
+    app.connect("env-purge-doc", forget)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,0 +1,33 @@
+"""Starts every page's kernel alike, whatever the user's own settings, and keeps foreign noise away.
+
+The noise is that of machines with torch's CUDA build and no driver: it says nothing about a page,
+and standard error of a cell stops the build.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+CONFIG = Path(__file__).parent / "ipython_kernel_config.py"
+QUIET = {
+    "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
+    "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver
+}
+
+
+def prepare(app: Sphinx) -> None:
+    """Give the kernels a profile of their own and their environment."""
+    home = Path(app.outdir).parent / "ipython"
+    profile = home / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(CONFIG, profile / CONFIG.name)
+    os.environ["IPYTHONDIR"] = str(home)
+    os.environ.update(QUIET)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the start of the build."""
+    app.connect("builder-inited", prepare)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
