@@ -11,7 +11,7 @@ from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.layers import shares_storage
 
-NAMES_END, BOX, BOX_WIDTH, MEMORY, MEMORY_WIDTH = 104.0, 126.0, 74.0, 224.0, 88.0
+NAMES_END, BOX, BOX_WIDTH, MEMORY, MEMORY_WIDTH = 118.0, 138.0, 76.0, 234.0, 88.0
 MOST_NAMES, MOST_ROWS = 4, 8
 
 
@@ -67,7 +67,7 @@ head.weight is Parameter 1 on memory 1.
     box_at = _middles([p for _, p, _ in ways], name_at)
     memory_at = _middles([m for _, _, m in ways], name_at)
     for (name, _, _), row in zip(ways, name_at, strict=True):
-        draw_text(ax, NAMES_END, row, name, ha="right", bold=True)
+        draw_text(ax, NAMES_END, row, name, ha="right")
     for p, row in box_at.items():
         place = (BOX, (row - 0.45) * CELL_HEIGHT)
         ax.add_patch(

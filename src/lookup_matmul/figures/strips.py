@@ -59,7 +59,7 @@ Embedding. Memory of the Embedding: 0.1, 0.2, 1.1, 1.2. Memory of the Linear: 0.
         )
     rows, dim = table.shape
     ids = torch.arange(rows).unsqueeze(1).expand(rows, dim)
-    second = MARGIN + (dim + 1) * CELL
+    second = MARGIN + (dim + 2) * CELL
     width = max(second + rows * CELL, MARGIN + table.numel() * CELL) + MARGIN
     shared = shares_storage(table, transposed)
     top = max(rows, dim) + 1.0
