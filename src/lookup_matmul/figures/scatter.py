@@ -71,7 +71,7 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     total = torch.zeros_like(arriving[:1].expand(vocab_size, -1)).index_add(0, ids, kept)
     right = LABEL_WIDTH + arriving.shape[1] * CELL_WIDTH
     ax = canvas(max(right + 70, 230), (len(places) + vocab_size + 2.2) * CELL_HEIGHT)
-    draw_caption(ax, 0.5, "G: what arrives, a row for each id")
+    draw_caption(ax, 0.5, "G: a row arrives for each id")
     below, words = len(places) + 2.0, []
     for n, k in enumerate(places):
         draw_row(ax, 1 + n, f"id {k}", arriving[n], picked=added[n], token=k)
