@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import nox
+from filelock import FileLock  # comes with nox
 
 nox.needs_version = ">=2025.2.9"  # nox.project.dependency_groups, Session.install of several
 nox.options.sessions = ["lint", "docs", "tests"]
@@ -11,14 +12,15 @@ nox.options.reuse_venv = "yes"  # torch is large: an environment is updated, not
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 CONSTRAINTS = ROOT / "constraints.txt"
-SPHINX = ["sphinx-build", "-n", "-W", "--keep-going", "-d", "build/doctrees"]
+SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees"]
 HTML = ["-b", "html", "docs", "build/html"]
 
 
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
+    with FileLock(f"{session.virtualenv.location}.lock"):  # two at once would spoil it
+        session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
 
 
 @nox.session
@@ -40,7 +42,7 @@ def live(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the unit tests, the doctests and the checks on the built site."""
     install(session, "docs", "test")
-    session.run(*SPHINX, "--quiet", *HTML)
+    session.run(*SPHINX, *HTML)
     session.run("pytest", *session.posargs)
 
 
@@ -49,6 +51,12 @@ def doctest(session: nox.Session) -> None:
     """Run the examples in the docstrings only, and count them."""
     install(session, "test")
     session.run("pytest", "tests/test_doctests.py", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def anywhere(session: nox.Session) -> None:
+    """Type README's commands in a fresh copy elsewhere; ``-- python3.13`` names other Pythons."""
+    session.run("python", "tests/anywhere.py", *session.posargs)
 
 
 @nox.session

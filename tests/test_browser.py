@@ -4,39 +4,24 @@ Skipped where no Chromium with its driver is on the path, except under CI.
 """
 
 import os
+import re
 import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from conftest import ROOT
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.keys import Keys
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-WIDTHS = {"phone": 390, "desktop": 1300}
-PAGES = [
-    "index",
-    "tutorials/lookup-is-matmul",
-    "tutorials/where-equality-stops",
-    "tutorials/two-layers-one-table",
-    "tutorials/backward-is-scatter-add",
-    "tutorials/gradient-of-the-choice",
-    "tutorials/sparse-row-is-a-sum",
-    "tutorials/csr-is-an-embedding-bag",
-    "tutorials/text-both-ways",
-    "tutorials/categories-in-tables",
-    "tutorials/what-it-costs",
-    "tutorials/on-a-gpu",
-    "tutorials/who-uses-one-hot",
-    "tutorials/how-we-measure",
-    "corrections",
-    "symptoms",
-    "reference",
-    "bibliography",
-    "build",
-]
+# Width in CSS pixels, scheme, and the least height of a drawing's type.
+VIEWS = [(320, "light", 8.8), (390, "dark", 10.5), (1300, "light", 10.5), (1300, "dark", 10.5)]
+SOURCES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in SOURCES]
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -52,15 +37,17 @@ const rgb = css => css.match(/[\\d.]+/g).map(Number);
 const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
 const luminance = css => { const [r, g, b] = rgb(css).map(channel); return 0.2126*r + 0.7152*g + 0.0722*b; };
 const page = luminance(getComputedStyle(document.body).backgroundColor);
-const probe = document.createElement('i'); document.body.append(probe);
-probe.style.color = getComputedStyle(document.documentElement).getPropertyValue('--figure-pick');
-const pick = luminance(getComputedStyle(probe).color);
 const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 return [...document.querySelectorAll('svg.drawing text')].map(text => {
-  const style = getComputedStyle(text), ink = luminance(style.fill);
-  const inside = style.fontWeight >= 600 && text.textContent.match(/^-?\\d/);
+  const style = getComputedStyle(text), ink = luminance(style.fill), box = text.getBoundingClientRect();
+  const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+  const under = [...text.ownerSVGElement.querySelectorAll('path')].filter(path => {
+    const area = path.getBoundingClientRect(), fill = getComputedStyle(path).fill;
+    return fill !== 'none' && path.compareDocumentPosition(text) & 4 && area.left < x && x < area.right && area.top < y && y < area.bottom;
+  });
+  const ground = under.length ? luminance(getComputedStyle(under.at(-1)).fill) : page;
   const scale = text.ownerSVGElement.getBoundingClientRect().width / text.ownerSVGElement.viewBox.baseVal.width;
-  return {text: text.textContent, size: parseFloat(style.fontSize) * scale, contrast: contrast(ink, inside ? pick : page)};
+  return {text: text.textContent, size: parseFloat(style.fontSize) * scale, contrast: contrast(ink, ground)};
 });
 """
 
@@ -97,26 +84,23 @@ def address(site):
         server.shutdown()
 
 
-@pytest.fixture(params=WIDTHS)
-def width(request, browser):
-    """Set the width of the window in CSS pixels."""
-    size = {"width": WIDTHS[request.param], "height": 844, "deviceScaleFactor": 1}
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", size | {"mobile": request.param == "phone"}
-    )
-    return WIDTHS[request.param]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
-def test_page_fits_and_can_be_read(browser, address, width, name, theme):
-    """No sideways scrolling, no error, no foreign request, and drawings large and clear enough."""
-    browser.get(f"{address}/{name}.html")
-    browser.execute_script(
-        f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
-    )
+def look(browser, address, name, width, theme):
+    """Open a page as a reader with this window and this scheme does."""
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 700}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    choice = f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
+    script = {"source": choice}
+    chosen = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", script)
     browser.get_log("browser")
     browser.get(f"{address}/{name}.html")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", chosen)
+
+
+@pytest.mark.parametrize(("width", "theme", "least"), VIEWS)
+@pytest.mark.parametrize("name", PAGES)
+def test_page_fits_and_can_be_read(browser, address, name, width, theme, least):
+    """No sideways scrolling, no error, no foreign request, and drawings large and clear enough."""
+    look(browser, address, name, width, theme)
     assert browser.execute_script("return document.documentElement.dataset.theme") == theme
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
@@ -126,11 +110,24 @@ def test_page_fits_and_can_be_read(browser, address, width, name, theme):
     assert loaded
     assert all(url.startswith((address, "data:")) for url in loaded)
     for text in browser.execute_script(INSPECT_DRAWINGS):
-        assert text["size"] >= 10.5, text
+        assert text["size"] >= least, text
         assert text["contrast"] >= 4.5, text
 
 
-@pytest.mark.usefixtures("width")
+def test_a_check_opens_by_keyboard(browser, address):
+    """A native element: the tab key reaches its line, and the return key opens it."""
+    look(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
+    line = browser.find_element("css selector", "details.check > summary")
+    browser.execute_script("arguments[0].focus()", line)
+    assert browser.switch_to.active_element == line
+    code = browser.find_element("css selector", "details.check .cell_input")
+    assert not code.is_displayed()
+    line.send_keys(Keys.RETURN)
+    assert code.is_displayed()
+    assert line.aria_role
+    assert re.match("✓? ?(equal|holds|raises)", line.accessible_name), line.accessible_name
+
+
 def test_math_is_set(browser, address):
     """MathJax, which comes with the site, has turned every formula into type."""
     browser.get(f"{address}/tutorials/lookup-is-matmul.html")

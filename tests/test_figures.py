@@ -112,7 +112,9 @@ def test_words_tell_the_same_story():
 def test_every_colour_can_be_replaced_by_the_page(drawing):
     """No colour is fixed: each is a property with a fallback."""
     rest = re.sub(
-        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"", "", drawing.svg
+        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"",
+        "",
+        drawing.svg,
     )
     assert rest != drawing.svg
     assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)

@@ -2,11 +2,16 @@
 
 import importlib
 import re
+import sys
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
 from conftest import ROOT
+from myst_nb.core.read import read_myst_markdown_notebook
+
+sys.path.append(str(ROOT / "docs" / "_extensions"))
+from check_cells import kinds_of
 
 TUTORIAL = "tutorials/lookup-is-matmul"
 WEIGHT_123 = [
@@ -84,91 +89,89 @@ def test_the_five_pictures_are_drawn_with_their_words(pages):
         assert figure.figcaption.get_text(strip=True)
 
 
-EXPECTED_ERRORS = {
-    "corrections": [
-        "AssertionError: not bitwise equal: 20 of 20 elements differ.",
-        "RuntimeError: Boolean value of Tensor with more than one value is ambiguous",
-    ],
-    "symptoms": [
-        "IndexError: index out of range in self",
-        "RuntimeError: Class values must be smaller than num_classes.",
-        "RuntimeError: Class values must be non-negative.",
-        "RuntimeError: one_hot is only applicable to index tensor of type LongTensor.",
-        "RuntimeError: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int;",
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
-        "RuntimeError: expected m1 and m2 to have the same dtype, but got: long int != float",
-        "IndexError: ids[0, 1] is 9, but a table of 4 rows takes 0 <= id <= 3;",
-        "RuntimeError: only Tensors of floating point dtype can require gradients",
-        "RuntimeError: Adam does not support sparse gradients, please consider SparseAdam instead",
-        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
-        "RuntimeError: SparseAdam does not support dense gradients, please consider Adam instead",
-        "has been modified by an inplace operation",
-        "RuntimeError: Boolean value of Tensor with more than one value is ambiguous",
-        "NotImplementedError: embedding_bag: per_sample_weights was not None.",
-        "RuntimeError: Expected tensor for argument #1 'weight' to have the same type as tensor",
-        "AttributeError: 'csr_array' object has no attribute 'getrow'",
-        "TypeError: linear(): argument 'input' (position 1) must be Tensor, not csr_array",
-    ],
-    "tutorials/categories-in-tables": [
-        "IndexError: ids[0] is -1, but a table of 2 rows takes 0 <= id <= 1;",
-    ],
-    "tutorials/csr-is-an-embedding-bag": [
-        "NotImplementedError: embedding_bag: per_sample_weights was not None.",
-        "are sorted and distinct along the last dimension values` is not satisfied.",
-        "ValueError: row 0 has id 3 before 1, expected ascending and distinct ids;",
-        "ValueError: row 1 ends at offsets[2] = 2, expected 5, the number of entries;",
-        "IndexError: row 2 names column 1000000, but a table of 4 rows takes 0 <= column <= 3;",
-        "ValueError: row 1 begins at 3 and ends at 2, expected offsets that never fall;",
-    ],
-    "tutorials/gradient-of-the-choice": [
-        "RuntimeError: only Tensors of floating point dtype can require gradients",
-    ],
-    "tutorials/how-we-measure": [
-        "AssertionError: the contender 'the row below' is not to be timed: not within 0:",
-        "ValueError: anonymous.json: data.provenance must contain",
-    ],
-    "tutorials/two-layers-one-table": ["AssertionError: not within 0.001:"],
-    TUTORIAL: [
-        "AssertionError: not bitwise equal: 1 of 2 elements differ. First at [0, 0]: 0.0, expected -0.0.",
-        "RuntimeError: expected m1 and m2 to have the same dtype",
-        "IndexError: index out of range in self",
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
-        "IndexError: ids[1, 0] is 4, but a table of 4 rows takes 0 <= id <= 3;",
-        "IndexError: ids[1, 0] is -1, but a table of 4 rows takes 0 <= id <= 3;",
-    ],
-    "tutorials/where-equality-stops": [
-        "First at [0, 0]: nan, expected",
-        "First at [0, 0]: -0.0, expected 0.0.",
-        "AssertionError: not within 0:",
-        "IndexError: index out of range in self",
-        "RuntimeError: Class values must be smaller than num_classes.",
-        "IndexError: ids[0] is 4, but a table of 4 rows takes 0 <= id <= 3; 2 of the 2 ids are outside.",
-        "RuntimeError: one_hot is only applicable to index tensor of type LongTensor.",
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
-        "TypeError: vocab_size is tensor(4) of type Tensor, expected an int.",
-    ],
-    "tutorials/backward-is-scatter-add": [
-        "RuntimeError: Adam does not support sparse gradients, please consider SparseAdam instead",
-        "RuntimeError: SparseAdam does not support dense gradients, please consider Adam instead",
-    ],
-}
+def code_cells(name):
+    """Give tags, metadata and code of each cell in a page's source."""
+    text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    cells = read_myst_markdown_notebook(text).cells if "file_format: mystnb" in text else []
+    found = [(c.metadata.get("tags", []), c.metadata, c.source) for c in cells]
+    return [cell for cell, c in zip(found, cells, strict=True) if c.cell_type == "code"]
 
 
-@pytest.mark.parametrize("name", EXPECTED_ERRORS)
-def test_expected_errors_are_shown_by_their_message_alone(pages, name):
+def test_expected_errors_are_shown_by_their_message_alone(pages):
     """What a page breaks on purpose fails in the words expected, without a traceback through files."""
-    errors = "\n".join(outputs(pages[name]))
-    for message in EXPECTED_ERRORS[name]:
-        assert message in errors
-    assert "Traceback" not in errors
+    expectations = 0
+    for name, page in pages.items():
+        errors = "\n".join(outputs(page))
+        assert "Traceback" not in errors, name
+        for tags, metadata, _ in code_cells(name):
+            if "raises-exception" in tags and "remove-output" not in tags:
+                assert metadata["expect"] in errors, name
+                expectations += 1
+    assert expectations > 60
+
+
+TUTORIALS = sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.md"))
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_a_reader_meets_the_story_before_the_proof(pages, name):
+    """A picture comes before the second section, and few open cells hold an assertion."""
+    page = pages[f"tutorials/{name}"]
+    places = page.select("article svg.drawing, article h2")
+    first = next(i for i, place in enumerate(places) if place.name == "svg")
+    assert first <= 1, "no picture above the first heading or right below it"
+    shown = [
+        c.get_text() for c in page.select("article .cell_input") if not c.find_parent("details")
+    ]
+    proving = [code for code in shown if "assert" in code]
+    assert len(proving) <= len(shown) / 3, proving
+
+
+def test_every_check_is_listed_and_counted(pages):
+    """The list holds as many checks as the sources, and every page says so at its foot."""
+    counted = 0
+    for name in pages:
+        for tags, metadata, source in code_cells(name):
+            expected = "raises-exception" in tags and not metadata["expect"].startswith("Assertion")
+            counted += len(kinds_of(source)) + expected
+    assert counted >= 483
+    listed = pages["checked"].select("article tbody tr")
+    assert [cell.get_text(strip=True) for cell in listed[0].select("td")][1] == f"{counted:,}"
+    for name, page in pages.items():
+        assert f"{counted:,} checks passed in this build" in page.get_text(), name
+    assert f"{counted:,}" in pages["index"].select_one("article").get_text()
+
+
+def test_a_check_is_one_quiet_line_with_a_name(pages):
+    """It needs no script: a native element, closed, whose summary says what is checked."""
+    folds = [fold for page in pages.values() for fold in page.select("details.fold.check")]
+    assert len(folds) > 200
+    for fold in folds:
+        assert not fold.has_attr("open")
+        words = fold.summary.get_text(" ", strip=True).removeprefix("✓").strip()
+        assert re.fullmatch(r"((equal [a-z ]+|holds|raises \w+)(, )?)+", words), words
+        assert fold.select_one(".cell_input")
+
+
+def test_cited_sentences_are_marked_and_counted_apart(pages):
+    """Each shows its mark, names a source, and stands in the list."""
+    cited = [(n, mark) for n, page in pages.items() for mark in page.select("article .cited")]
+    for name, sentence in cited:
+        assert sentence.select_one(".cited-mark"), name
+    rows = {
+        cells[0]: cells[1]
+        for row in pages["checked"].select("tr")
+        if len(cells := [cell.get_text(strip=True) for cell in row.select("td")]) == 2
+    }
+    assert rows["sentences that only cite a source"] == f"{len(cited):,}"
 
 
 def test_numbers_in_the_prose_come_from_cells(pages):
-    """Each glued number is filled in."""
-    text = pages[TUTORIAL].get_text(" ", strip=True)
-    assert "Of 60 multiplications, 45 are by zero" in text
-    assert "There, 99.9980% of the multiplications" in text
-    assert re.search(r"took \d+ µs \(median\), without it \d+ µs: \d+\.\d\d times", text)
+    """Each glued number is filled in: none of MyST-NB's places is left empty."""
+    for name, page in pages.items():
+        for place in page.select("article .pasted-inline, article .glue"):
+            assert place.get_text(strip=True), name
+    assert "99.998" in pages[TUTORIAL].get_text()
 
 
 def test_build_page_lists_every_executed_page_and_the_versions(pages):

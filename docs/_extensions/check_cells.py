@@ -18,7 +18,7 @@ HOLDS = "holds"
 
 def parsed(source: str) -> ast.Module:
     """Parse a cell, whose magics and shell lines become calls first."""
-    return ast.parse(TransformerManager().transform_cell(source))
+    return ast.parse(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
 
 
 def kinds_of(source: str) -> list[str]:

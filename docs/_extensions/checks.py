@@ -4,6 +4,7 @@ A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the
 from the cell's code and from what it gave.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,16 +57,26 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             records.append(_record(place, kinds, anchor))
         if index in shown:
             _fold(shown[index], source, kinds, f"check-{len(records)}")
-    for mark in doctree.findall(_is_cited):  # last, so that no sentence above quotes the mark
-        cited.append(" ".join(mark.astext().split()))
-        mark += nodes.inline("", "cited", classes=["cited-mark"])
+    for image in doctree.findall(nodes.image):
+        if not image.get("alt"):
+            LOG.warning(
+                f"the picture {image['uri']} has no alternative text", location=_lined(image)
+            )
+    # Last, so that no sentence above quotes the mark.
+    for sentence in list(doctree.findall(nodes.inline)):
+        if "cited" in sentence["classes"]:
+            cited.append(" ".join(sentence.astext().split()))
+            sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
 
 
 def _judge(cell: nbformat.NotebookNode, place: nodes.Element) -> list[str]:
     """Give the kinds of a cell's checks, and warn where one is missing or could not fail."""
     tags, source = cell.metadata.get("tags", []), cell.source
     kinds = kinds_of(source)
-    if "raises-exception" in tags:
+    error = _error_of(cell)
+    if error and "raises-exception" not in tags:
+        complaint: str | None = f"this cell failed: {error}"
+    elif "raises-exception" in tags:
         expected = str(cell.metadata.get("expect", ""))
         complaint = _unexpected(cell, expected) or refused_in_failing(source, expected)
         kinds = [f"raises {expected.partition(':')[0]}"]
@@ -89,13 +100,17 @@ def _unexpected(cell: nbformat.NotebookNode, expected: str) -> str | None:
             "a cell tagged raises-exception names the error it expects: "
             'add `:expect: "IndexError: index out of"` with type and beginning of the message'
         )
-    errors = [output for output in cell.outputs if output.output_type == "error"]
-    if not errors:
+    found = _error_of(cell)
+    if found is None:
         return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
-    found = f"{errors[0].ename}: {errors[0].evalue}"
     if found.startswith(expected):
         return None
     return f"this cell raised another error; expected {expected!r}, found {found!r}"
+
+
+def _error_of(cell: nbformat.NotebookNode) -> str | None:
+    errors = (output for output in cell.outputs if output.output_type == "error")
+    return next((f"{error.ename}: {error.evalue}" for error in errors), None)
 
 
 def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, Any]:
@@ -104,12 +119,11 @@ def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, An
     while section.parent is not None and not isinstance(section, nodes.section):
         section = section.parent
     title = next(section.findall(nodes.title), None)
-    before = place
-    text = None
-    while text is None and (before := _previous(before)) is not None:
+    before: nodes.Element | None = place
+    lines: list[str] = []
+    while not lines and before is not None and (before := _previous(before)) is not None:
         paragraphs = list(before.findall(lambda n: isinstance(n, nodes.paragraph | nodes.caption)))
-        text = paragraphs[-1].astext() if paragraphs else None
-    lines = list(sentences(text or ""))
+        lines = list(sentences(paragraphs[-1].astext())) if paragraphs else []
     return {
         "anchor": anchor,
         "section": title.astext() if title else "",
@@ -153,12 +167,18 @@ def _replace(cell: nodes.Element, kind: str, summary: str, anchor: str | None) -
 
 def _fold_code_of_figure(cell: nodes.Element) -> None:
     """Put the code under the figure, closed, as the proof that it shows the page's own numbers."""
-    code = next((n for n in cell.children if n.get("nb_element") == "cell_code_source"), None)
-    if code is None:
-        return
-    cell.remove(code)
-    folded = fold("", code, classes=["fold", "figure-code"], summary="code of this figure")
-    cell += folded
+    parts = [part for part in cell.children if isinstance(part, nodes.Element)]
+    for code in (part for part in parts if part.get("nb_element") == "cell_code_source"):
+        cell.remove(code)
+        summary = "code of this figure"
+        cell.append(fold("", code, classes=["fold", "figure-code"], summary=summary))
+
+
+def _lined(node: nodes.Element) -> nodes.Element:
+    """Give the nearest node around one that knows its line in the source."""
+    while not node.line and node.parent is not None:
+        node = node.parent
+    return node
 
 
 def _executed(app: Sphinx, docname: str) -> list[nbformat.NotebookNode]:
@@ -168,13 +188,11 @@ def _executed(app: Sphinx, docname: str) -> list[nbformat.NotebookNode]:
     cache; so they are asked of the cache.
     """
     path = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
+    notebook = nbformat.reads(path.read_text("utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     cache = get_cache(app.config.nb_execution_cache_path)
-    return list(cache.merge_match_into_notebook(notebook)[1].cells)
-
-
-def _is_cited(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.inline) and "cited" in node["classes"]
+    with suppress(KeyError):  # of a page with a failing cell, which is not kept
+        notebook = cache.merge_match_into_notebook(notebook)[1]
+    return list(notebook.cells)
 
 
 def _store(env: BuildEnvironment, name: str) -> dict[str, list[Any]]:

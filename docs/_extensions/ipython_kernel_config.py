@@ -1,6 +1,6 @@
 """Settings of the kernels that run the pages; IPython reads this file when one starts."""
 
-c = get_config()  # noqa: F821  # IPython puts it there
+c = get_config()  # type: ignore[name-defined]  # noqa: F821  # IPython puts it there
 
 c.InteractiveShell.xmode = "Minimal"  # an expected error shows its message, not a machine's paths
 c.HistoryManager.enabled = False

@@ -13,7 +13,8 @@ from sphinx.application import Sphinx
 CONFIG = Path(__file__).parent / "ipython_kernel_config.py"
 QUIET = {
     "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
-    "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver
+    "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver,
+    "CUDA_PATH": "",  # wherever it finds one
 }
 
 

@@ -29,7 +29,7 @@ class Total(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the number."""
         if self.text not in ("checks", "pages", "cited"):
-            message = self.inliner.reporter.error(  # type: ignore[attr-defined]
+            message = self.inliner.reporter.error(
                 f"{self.text!r} is not counted, expected checks, pages or cited", line=self.lineno
             )
             return [], [message]
@@ -76,8 +76,8 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     counted = totals(app.env)
     for place in list(doctree.findall(total)):
         place.replace_self(nodes.Text(f"{counted[place['what']]:,}"))
-    for place in list(doctree.findall(ledger)):
-        place.replace_self(_summary(app.env, counted) + _pages(app, docname))
+    for listed in list(doctree.findall(ledger)):
+        listed.replace_self([*_summary(app.env, counted), *_pages(app, docname)])
 
 
 def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:
@@ -91,9 +91,9 @@ def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]
     return [_table(["what", "how many"], rows), nodes.paragraph("", made)]
 
 
-def _pages(app: Sphinx, docname: str) -> list[nodes.Node]:
+def _pages(app: Sphinx, docname: str) -> list[nodes.section]:
     """Give a section for each page that checks or cites, in the order of the sidebar."""
-    env, found = app.env, []
+    env, found = app.env, list[nodes.section]()
     for page in _in_order(env):
         checks, cited = checks_of(env).get(page, []), cited_of(env).get(page, [])
         if not checks and not cited:
@@ -156,7 +156,7 @@ def footer(
         return
     link = app.builder.get_relative_uri(page, PAGE)
     context["theme_extra_footer"] = (
-        f'<p>{totals(app.env)["checks"]:,} checks passed in this build. '
+        f"<p>{totals(app.env)['checks']:,} checks passed in this build. "
         f'<a href="{link}">See each of them.</a></p>'
     )
 
