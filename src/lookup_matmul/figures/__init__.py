@@ -1,6 +1,8 @@
 """Drawings made from tensors: SVG for light and dark, and the same story in words."""
 
 from lookup_matmul.figures.bits import draw_bits
+from lookup_matmul.figures.csr import draw_csr
+from lookup_matmul.figures.intervals import draw_intervals
 from lookup_matmul.figures.names import draw_names
 from lookup_matmul.figures.paths import draw_path
 from lookup_matmul.figures.plots import draw_curves, draw_heat_map
@@ -14,8 +16,10 @@ from lookup_matmul.figures.tables import draw_lookup, draw_one_hot_product
 __all__ = [
     "Drawing",
     "draw_bits",
+    "draw_csr",
     "draw_curves",
     "draw_heat_map",
+    "draw_intervals",
     "draw_lookup",
     "draw_names",
     "draw_one_hot_product",

@@ -1,0 +1,100 @@
+"""Measurements with their spread: a dot for the middle, a bar from low to high."""
+
+from collections.abc import Mapping
+
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from lookup_matmul.figures.palette import INK, LINE, MARK, OTHER, QUIET
+from lookup_matmul.figures.plots import PLOT
+from lookup_matmul.figures.svg import Drawing, finish
+
+WIDTH, LINE_HEIGHT, MARGIN = 330.0, 34.0, 48.0
+MOST = 12
+KINDS = [(MARK, "o"), (OTHER, "s"), (INK, "^"), (QUIET, "D")]
+
+
+def draw_intervals(
+    groups: Mapping[str, Mapping[str, tuple[float, float, float]]],
+    *,
+    x_label: str,
+    alt: str,
+    log_x: bool = False,
+    limit: tuple[str, float] | None = None,
+) -> Drawing:
+    """Draw low, middle and high of each measurement on one line, its name above it.
+
+    Parameters
+    ----------
+    groups : collections.abc.Mapping
+        A heading, which may be empty, and the measurements under it: name and
+        (low, middle, high), in this order and finite; 1 to 12 of them in all.
+        The k-th of each group has the same colour and marker.
+    x_label : str
+        What the axis shows, with its unit.
+    alt : str
+        The story of the plot in words, made from the same numbers.
+    log_x : bool
+        Whether the axis is logarithmic; otherwise it begins at zero.
+    limit : tuple, optional
+        Name and value of a vertical line to compare with.
+
+    Returns
+    -------
+    Drawing
+        The groups from top to bottom.
+
+    Raises
+    ------
+    ValueError
+        If there are no or more than 12 measurements, one is out of order,
+        or one is not above zero on a logarithmic axis.
+
+    Examples
+    --------
+    >>> times = {"warm": {"lookup": (1.9, 2.0, 2.4), "product": (3.0, 3.1, 3.5)}}
+    >>> draw_intervals(times, x_label="time [µs]", alt="The lookup takes 2.0 µs of 3.1.")
+    The lookup takes 2.0 µs of 3.1.
+    """
+    measured = [item for group in groups.values() for item in group.items()]
+    if not 1 <= len(measured) <= MOST:
+        raise ValueError(
+            f"groups has {len(measured)} measurements, expected 1 to {MOST}; draw fewer."
+        )
+    for name, (low, middle, high) in measured:
+        if not 0 <= low <= middle <= high < float("inf"):
+            raise ValueError(
+                f"{name!r} is {(low, middle, high)}, expected 0 <= low <= middle <= high, finite."
+            )
+        if log_x and low == 0:
+            raise ValueError(f"{name!r} begins at 0, expected more on a logarithmic axis.")
+    headings = [heading for heading in groups if heading]
+    lines = len(measured) + 0.8 * len(headings) + (0.6 if limit else 0)
+    with style.context(PLOT):
+        height = lines * LINE_HEIGHT + MARGIN
+        figure = Figure(figsize=(WIDTH / 72, height / 72))
+        ax = figure.add_axes(
+            (12 / WIDTH, (MARGIN - 6) / height, 1 - 30 / WIDTH, lines * LINE_HEIGHT / height)
+        )
+        ax.set(xlabel=x_label, ylim=(lines, 0), yticks=[])
+        ax.spines["left"].set_visible(False)
+        across = ax.get_yaxis_transform()  # x as a share of the width, y in lines
+        y = 0.6 if limit else 0.0
+        for heading, group in groups.items():
+            if heading:
+                ax.text(0, y + 0.45, heading, transform=across, color=INK, fontweight="bold")
+                y += 0.8
+            for k, (name, (low, middle, high)) in enumerate(group.items()):
+                colour, marker = KINDS[k % len(KINDS)]
+                ax.text(0, y + 0.4, name, transform=across, color=INK)
+                ax.plot([low, high], [y + 0.7] * 2, color=colour, lw=3, solid_capstyle="butt")
+                ax.plot(middle, y + 0.7, marker=marker, color=colour, markersize=6, clip_on=False)
+                y += 1
+        if limit:
+            ax.axvline(limit[1], 0, 1, color=LINE, ls="--", lw=1.2)
+            ax.text(limit[1], 0.3, f"{limit[0]} ", color=QUIET, ha="right")
+        ax.set_xscale("log" if log_x else "linear")
+        if not log_x:
+            ends = [high for _, (_, _, high) in measured]
+            ax.set_xlim(0, 1.05 * max([*ends, limit[1]] if limit else ends))
+        return finish(ax, alt)
