@@ -1,10 +1,14 @@
 """Drawings made from tensors: SVG for light and dark, and the same story in words."""
 
 from lookup_matmul.figures.bits import draw_bits
+from lookup_matmul.figures.blocks import draw_blocks, draw_hashes
+from lookup_matmul.figures.coinciding import draw_coinciding
 from lookup_matmul.figures.csr import draw_csr
 from lookup_matmul.figures.halves import draw_equality
 from lookup_matmul.figures.intervals import draw_intervals
+from lookup_matmul.figures.measured import draw_measured
 from lookup_matmul.figures.names import draw_names
+from lookup_matmul.figures.parts import draw_parts
 from lookup_matmul.figures.paths import draw_path
 from lookup_matmul.figures.plots import draw_curves, draw_heat_map
 from lookup_matmul.figures.points import draw_points
@@ -14,22 +18,30 @@ from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
 from lookup_matmul.figures.svg import Drawing
 from lookup_matmul.figures.tables import draw_lookup, draw_one_hot_product
+from lookup_matmul.figures.words import draw_bag_of_words, draw_votes
 
 __all__ = [
     "Drawing",
+    "draw_bag_of_words",
     "draw_bits",
+    "draw_blocks",
+    "draw_coinciding",
     "draw_csr",
     "draw_curves",
     "draw_equality",
+    "draw_hashes",
     "draw_heat_map",
     "draw_intervals",
     "draw_lookup",
+    "draw_measured",
     "draw_names",
     "draw_one_hot_product",
+    "draw_parts",
     "draw_path",
     "draw_points",
     "draw_scatter_add",
     "draw_spread",
     "draw_strips",
     "draw_sum_of_rows",
+    "draw_votes",
 ]
