@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._C import _autograd
-from torch.autograd import profiler_legacy
+from torch._C import _autograd, _profiler
 
 ERRORS_ONLY = 2  # torch's levels: 0 is information, 1 a warning, 2 an error
 
@@ -79,8 +78,15 @@ def _go_on() -> None:
 
 @cache
 def _settings(with_flops: bool) -> Any:
-    wanted = {"profile_memory": True, "with_flops": with_flops}
-    return profiler_legacy.profile(**wanted).config()  # type: ignore[no-untyped-call]
+    return _profiler.ProfilerConfig(
+        _profiler.ProfilerState.CPU,
+        report_input_shapes=with_flops,
+        profile_memory=True,
+        with_stack=False,
+        with_flops=with_flops,
+        with_modules=False,
+        experimental_config=_profiler._ExperimentalConfig(),
+    )
 
 
 @contextmanager
