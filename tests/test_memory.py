@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 import torch
 
@@ -48,6 +49,41 @@ def test_dropped_tensors_count_and_views_do_not():
     assert allocated_bytes(temporaries) == 100_000
     assert allocated_bytes(lambda: WEIGHT.T[3:].reshape(13, 50, 1)) == 0
     assert allocated_bytes(lambda: WEIGHT.clone().add_(1)) == WEIGHT.numel() * 4
+
+
+NUMBERS = [1.0] * 100
+MADE = {
+    "tensor": (lambda: torch.tensor(NUMBERS), 400),
+    "as_tensor": (lambda: torch.as_tensor(NUMBERS), 400),
+    "Tensor": (lambda: torch.Tensor(NUMBERS), 400),
+    "new_tensor": (lambda: IDS.new_tensor(NUMBERS), 800),
+    "scalar": (lambda: torch.tensor(1.0), 4),
+    "tensor of an array": (lambda: torch.tensor(np.ones(100)), 800),
+    "array": (lambda: (torch.from_numpy(np.ones(9)), torch.as_tensor(np.ones(9))), 0),
+    "used again": (lambda: torch.tensor(NUMBERS).neg_()[3:].neg(), 400 + 388),
+    "resize_": (lambda: torch.empty(2).resize_(100), 8 + 400),
+    "resize_ to less": (lambda: torch.empty(100).resize_(2), 400),
+    "resize_ within": (lambda: torch.empty(100).resize_(2).resize_(100), 400),
+    "resize_ twice": (lambda: torch.empty(2).resize_(50).resize_(100), 8 + 200 + 400),
+    "out": (lambda: torch.neg(WEIGHT, out=torch.empty(0)), 50 * 16 * 4),
+    "out that fits": (lambda: torch.neg(WEIGHT, out=torch.empty_like(WEIGHT)), 50 * 16 * 4),
+    "out that is there": (lambda: torch.neg(WEIGHT, out=OUT), 0),
+}  # fmt: skip
+OUT = torch.empty_like(WEIGHT)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_way_to_make_a_tensor_is_seen(name):
+    """From Python's numbers, by a result's place, by a change of size; arrays are NumPy's."""
+    call, size = MADE[name]
+    assert allocated_bytes(call) == size
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if "array" not in name])
+def test_the_profiler_sees_as_much(name):
+    """Two ways to count, which share no code, where no kernel needs scratch memory."""
+    call, size = MADE[name]
+    assert profiled(call)[1] == size
 
 
 def test_the_backward_pass_is_counted_too():

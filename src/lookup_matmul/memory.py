@@ -11,11 +11,11 @@ from lookup_matmul.allocations import recorded_events, sizes_of
 
 
 class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
-    """Collects the storages of all results; holding them keeps an address from being used twice."""
+    """Collects all storages; holding them keeps an address from being used twice."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.known: dict[int, torch.UntypedStorage] = {}
+        self.known: dict[int, tuple[torch.UntypedStorage, int]] = {}
         self.allocated = 0
 
     def __torch_dispatch__(
@@ -25,14 +25,22 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch le
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        for storage in _storages((args, kwargs)):
-            self.known.setdefault(storage._cdata, storage)
+        # What torch makes of Python's numbers arrives here first as the argument of lift_fresh.
+        self.look((args, kwargs), made=func is torch.ops.aten.lift_fresh.default)
         result = func(*args, **(kwargs or {}))
-        for storage in _storages(result):
-            if storage._cdata not in self.known:
-                self.known[storage._cdata] = storage
-                self.allocated += storage.nbytes()
+        self.look((args, kwargs), made=False)  # an out= or a resize_ makes a storage larger
+        self.look(result, made=True)
         return result
+
+    def look(self, tree: object, *, made: bool) -> None:
+        """Count storages that have grown; one not seen before has, if it was made here."""
+        for storage in _storages(tree):
+            size = storage.nbytes()
+            made_by_torch = made and storage.resizable()  # unlike the memory of an array
+            _, before = self.known.get(storage._cdata, (None, 0 if made_by_torch else size))
+            if size > before:
+                self.allocated += size
+            self.known[storage._cdata] = (storage, size)
 
 
 def allocated_bytes(call: Callable[[], object]) -> int:
@@ -46,7 +54,9 @@ def allocated_bytes(call: Callable[[], object]) -> int:
     Returns
     -------
     int
-        Bytes of all new storages, on any device; views and results written in place add nothing.
+        Bytes of all new storages, on any device, and of those that ``out=`` or ``resize_`` made
+        larger, which are written anew; views and results written in place add nothing,
+        nor does the memory of NumPy's arrays.
         Scratch memory inside a kernel is not seen; :func:`peak_bytes` sees it.
 
     Examples
