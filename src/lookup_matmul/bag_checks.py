@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from lookup_matmul.checks import ID_DTYPES, check_vocab_size, check_weight
+from lookup_matmul.checks import ID_DTYPES, check_multiplied, check_vocab_size, check_weight
 
 INTEGERS = frozenset(
     getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 )
-TABLES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 if TYPE_CHECKING:
     from lookup_matmul.bags import Bags, Rows
@@ -79,16 +78,7 @@ def check_row_count(bags: Bags, rows: Rows) -> None:
 def check_table(weight: torch.Tensor) -> None:
     """Raise unless ``weight`` is a table that sparse rows can meet."""
     check_weight(weight)
-    if weight.layout != torch.strided:
-        raise ValueError(
-            f"weight has layout {weight.layout}, expected a dense table; "
-            "convert with weight.to_dense()."
-        )
-    if weight.dtype not in TABLES:
-        raise TypeError(
-            f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
-            "convert with weight.bfloat16()."
-        )
+    check_multiplied(weight)
 
 
 def members_of(bags: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
