@@ -91,7 +91,8 @@ def one_hot(
     """
     if check:
         check_ids(ids, vocab_size)
-    encoding = torch.zeros(*ids.shape, vocab_size, dtype=dtype, device=ids.device)
+    # Made from the ids, the zeros have what a transform such as torch.func.vmap adds to them.
+    encoding = ids.new_zeros(*ids.shape, vocab_size, dtype=dtype or torch.get_default_dtype())
     # scatter_ takes its index as int64 only.
     return encoding.scatter_(-1, ids.long().unsqueeze(-1), 1)
 
