@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import re
 
 import pytest
 
@@ -233,6 +234,71 @@ def test_a_wrong_member_is_named(path, name):
     assert str(refused.value).endswith(
         "Record again with nox -s timings, or take the file from its source."
     )
+
+
+HOSTILE = {
+    "script": "NVIDIA H200 <script>alert(1)</script>",
+    "directive": "NVIDIA H200\n\n```{literalinclude} /secret\n```",
+    "role": "{raw}`x`",
+    "column": "a | b",
+    "line": "a\nb",
+    "carriage return": "a\rb",
+    "line separator": "a\u2028b",
+    "bell": "a\x07b",
+    "null": "a\x00b",
+    "delete": "a\x7fb",
+    "escape sequence": "a\x9bb",
+    "turned around": "a\u202eb",
+    "no width": "a\u200bb",
+    "half a character": "a\ud800b",
+    "last line": "a\n",
+}
+TEXTS = [
+    "provenance.device",
+    "provenance.cuda",
+    "provenance.torch",
+    "provenance.triton",
+    "provenance.cpu",
+    "provenance.command",
+    "behaviour.nan_in_another_row.lookup",
+    "behaviour.id_out_of_range.lookup",
+    "cases.0.reason",
+    "cases.1.skipped",
+]
+
+
+@pytest.mark.parametrize("place", TEXTS)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_text_that_could_be_markup_is_refused(path, place, kind):
+    """On writing and on reading, in every member that is free text; the words stay on one line."""
+    recording = changed(place, HOSTILE[kind])
+    name = "data." + re.sub(r"\.(\d)", r"[\1]", place)
+    said = f"{path}: {name} is {HOSTILE[kind]!a:.60}, expected one line of at most 300 characters, "
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared below
+        write_recording(path, recording)
+    assert str(refused.value).startswith(said + "without control characters and < > { } | `.")
+    assert "\n" not in str(refused.value)
+    path.parent.mkdir()
+    path.write_text(json.dumps(recording), "utf-8")
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        read_recording(path)
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("place", TEXTS)
+def test_text_has_an_end(path, place):
+    """Three hundred characters of any script are taken, one more is not."""
+    write_recording(path, changed(place, "é漢 " * 100))
+    with pytest.raises(ValueError, match="must be shorter than or equal to 300 characters"):
+        write_recording(path, changed(place, "é漢 " * 100 + "."))
+
+
+@pytest.mark.parametrize("place", ["provenance.date", "provenance.driver"])
+def test_numbers_are_written_with_the_digits_of_ascii(path, place):
+    """Others would pass for them in a pattern."""
+    value = "٢٠٢٦-٠١-٣١" if place.endswith("date") else "١.٢"
+    with pytest.raises(ValueError, match=f"data.{place} must match pattern"):
+        write_recording(path, changed(place, value))
 
 
 @pytest.mark.parametrize("seconds", [5e-9, 1e-8])

@@ -12,6 +12,7 @@ import fastjsonschema
 from lookup_matmul.timings.cases import Case, forms_of
 from lookup_matmul.timings.limits import over_limit
 from lookup_matmul.timings.schema import SCHEMA, VERSION
+from lookup_matmul.timings.text import PLAIN, PLAIN_IN_WORDS
 
 Recording = dict[str, Any]
 _validate = fastjsonschema.compile(SCHEMA)
@@ -141,6 +142,8 @@ Record again with nox -s timings, or take the file from its source.
     try:
         _validate(recording)
     except fastjsonschema.JsonSchemaValueException as error:
+        if error.rule_definition == PLAIN:
+            _refuse(path, f"{error.name} is {error.value!a:.60}, expected {PLAIN_IN_WORDS}")
         _refuse(path, error.message)
     _check_provenance(path, recording["provenance"])
     asked = set()
