@@ -3,7 +3,12 @@
 import copy
 import json
 import math
+import os
 import re
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
 
@@ -12,8 +17,10 @@ from lookup_matmul.timings import (
     check_recording,
     checksum,
     read_recording,
+    record,
     write_recording,
 )
+from lookup_matmul.timings.lock import only_writer
 
 CASE = {
     "form": "lookup",
@@ -79,6 +86,61 @@ def test_what_is_written_can_be_read(path):
     write_recording(path, SOUND)
     assert read_recording(path) == SOUND | {"checksum": checksum(SOUND)}
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_writers_do_not_meet_in_one_file(path):
+    """Whoever reads while many write finds a whole recording; nothing is left beside it."""
+    write_recording(path, SOUND)
+    stop, read = threading.Event(), []
+
+    def write(number):
+        for turn in range(20):
+            write_recording(path, changed("provenance.threads", 10 * number + turn % 9 + 1))
+
+    def look():
+        while not stop.is_set():
+            read.append(read_recording(path)["provenance"]["threads"])
+
+    with ThreadPoolExecutor() as pool:
+        reader = pool.submit(look)
+        try:
+            for writer in [pool.submit(write, number) for number in range(6)]:
+                writer.result(timeout=60)
+        finally:
+            stop.set()
+        reader.result(timeout=60)
+    assert read
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_failed_write_leaves_the_old_recording(path, monkeypatch):
+    """A full disk, say: the file stays as it was, and what was begun is gone."""
+    write_recording(path, SOUND)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "fsync", mock.Mock(side_effect=full))
+    with pytest.raises(OSError, match="No space left"):
+        write_recording(path, changed("provenance.threads", 9))
+    assert read_recording(path)["provenance"]["threads"] == 2
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_one_recording_has_one_writer(path):
+    """The second is refused in words, another file is free, and so is this one afterwards."""
+    with only_writer(path):
+        with pytest.raises(ValueError, match=r"a-device\.json: somebody else is recording into"):
+            record(path, [], device="cpu", command="a test", commit=40 * "0", quick=True)
+        with only_writer(path.with_name("another.json")):
+            pass
+    by_another_way = path.parent / ".." / path.parent.name / path.name
+    with (
+        only_writer(path),
+        pytest.raises(ValueError, match="somebody else"),
+        only_writer(by_another_way),
+    ):
+        pass
+    with only_writer(path):
+        pass
 
 
 def changed(place: str, value: object) -> dict:
