@@ -1,6 +1,8 @@
 """Every way in which input can be bad, in every form, with the message it gets."""
 
 import re
+import sys
+from contextlib import ExitStack
 from unittest import mock
 
 import pytest
@@ -44,6 +46,7 @@ BAD_INPUTS = {
     "id just too large": (torch.tensor([3, 4]), GOOD, IndexError, "ids[1] is 4,"),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
     "scalar id": (torch.tensor(4), GOOD, IndexError, "ids is 4, but"),
+    "scalar in an empty table": (torch.tensor(0), torch.zeros(0, 5), IndexError, "ids is 0, but a table of 0 rows takes no id at all; 1 of the 1 ids is outside. Give"),
     "int32 id": (torch.tensor([2**31 - 1], dtype=torch.int32), GOOD, IndexError, "ids[0] is 2147483647,"),
     "huge id": (torch.tensor([2**62 + 1]), GOOD, IndexError, "ids[0] is 4611686018427387905,"),
     "empty table": (torch.tensor([0]), torch.zeros(0, 5), IndexError, "ids[0] is 0, but a table of 0 rows takes no id at all; 1 of the 1 ids is outside. Give the table more rows or correct the ids."),
@@ -87,7 +90,12 @@ def test_bad_vocabulary_sizes_are_refused(check, vocab_size, error, message):
 @pytest.mark.parametrize("vocab_size", [2**31, 2**32 + 1, 2**70])
 def test_ids_of_32_bits_in_a_table_of_more_rows(vocab_size):
     """Only the negative one is outside; the size itself is no number of 32 bits."""
-    check_ids(torch.tensor([0, 2**31 - 1], dtype=torch.int32), vocab_size)
+    most = torch.tensor([0, 2**31 - 1], dtype=torch.int32)
+    check_ids(most, vocab_size)
+    with pytest.raises(
+        IndexError, match=rf"ids\[1\] is {2**31 - 1}, .*; 1 of the 2 ids is outside"
+    ):
+        check_ids(most, 2**31 - 1)
     with pytest.raises(IndexError, match=r"ids\[1\] is -1, .*; 1 of the 2 ids is outside\. A neg"):
         check_ids(torch.tensor([1, -1], dtype=torch.int32), vocab_size)
 
@@ -142,6 +150,19 @@ def test_without_the_check_no_number_is_read(form):
         form(*given, check=False)
         with pytest.raises(AssertionError, match="a value was read"):
             form(*given)
+
+
+@pytest.mark.parametrize("form", [lookup, one_hot_matmul, sum_of_rows, dense_matmul])
+def test_without_the_check_a_table_is_not_looked_at(form):
+    """What it is made of is left to torch."""
+    looked = AssertionError("the table was looked at")
+    module = sys.modules[form.__module__]
+    with ExitStack() as stack:
+        for name in {"check_inputs", "check_multiplied", "check_table"} & set(vars(module)):
+            stack.enter_context(mock.patch.object(module, name, side_effect=looked))
+        form(*NEVER_READ[form], check=False)
+        with pytest.raises(AssertionError, match="the table was looked at"):
+            form(*NEVER_READ[form])
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0)])

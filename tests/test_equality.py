@@ -52,6 +52,7 @@ def test_one_bit_is_seen_in_every_dtype(dtype):
         (torch.tensor([2**62 + 1, 2**62 + 3]), torch.tensor([2**62, 2**62]), "First at [0]: 4611686018427387905, expected 4611686018427387904. Largest difference: 3 at [1]."),
         (torch.tensor([-(2**63)]), torch.tensor([2**63 - 1]), "Largest difference: 1.845e+19 at [0]."),
         (torch.tensor([2**64 - 1, 1], dtype=torch.uint64), torch.tensor([2**64 - 3, 2], dtype=torch.uint64), "Largest difference: 2 at [0]."),
+        (torch.tensor([2**64 - 1], dtype=torch.uint64), torch.tensor([1], dtype=torch.uint64), "Largest difference: 1.845e+19 at [0]."),
         (torch.tensor([1], dtype=torch.uint8), torch.tensor([255], dtype=torch.uint8), "Largest difference: 254 at [0]."),
         (torch.tensor([True]), torch.tensor([False]), "First at [0]: True, expected False. Largest difference: 1 at [0]."),
         (torch.tensor([NAN, 1.0]), torch.tensor([1.0, NAN]), "2 of 2 elements differ"),

@@ -135,6 +135,19 @@ def test_shares_storage_sees_views_and_ignores_empty_tensors():
     assert not shares_storage(weight.to("meta"), weight)
 
 
+class Elsewhere(torch.Tensor):
+    """A tensor that says it is on an accelerator, whose addresses are its own."""
+
+    device = "an accelerator"
+
+
+def test_storages_of_two_devices_are_two():
+    """Even where their addresses are the same."""
+    weight = torch.zeros(4, 5)
+    assert not shares_storage(weight, weight.as_subclass(Elsewhere))
+    assert shares_storage(weight.as_subclass(Elsewhere), weight.T.as_subclass(Elsewhere))
+
+
 def test_shares_storage_sees_views_of_one_array():
     """Torch makes a storage of each; where they overlap, a change of one is one of the other."""
     array = np.zeros(8, np.float32)

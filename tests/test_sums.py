@@ -349,6 +349,13 @@ def test_written_out_sums_do_not_wrap_around(given, values, dtype, total, held):
         assert wider[1].tolist() == [0, 0, 7 if given else 1, sum(values) if given else count]
 
 
+def test_a_dtype_that_torch_cannot_add_up_is_left_to_torch():
+    """The check of sums has no words of its own for it."""
+    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
+    with pytest.raises(NotImplementedError, match="not implemented for 'UInt64'"):
+        dense_rows(rows, 4, dtype=torch.uint64)
+
+
 def test_sums_of_64_bits_that_float64_rounds_are_taken():
     """The largest number is one that only looks too large in float64."""
     rows = (torch.tensor([1, 1]), torch.tensor([0, 2]), torch.tensor([2**63 - 2, 1]))

@@ -28,8 +28,7 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch le
         # What torch makes of Python's numbers arrives here first as the argument of lift_fresh.
         self.look((args, kwargs), made=func is torch.ops.aten.lift_fresh.default)
         result = func(*args, **(kwargs or {}))
-        self.look((args, kwargs), made=False)  # an out= or a resize_ makes a storage larger
-        self.look(result, made=True)
+        self.look(result, made=True)  # with what an out= or a resize_ has made larger
         return result
 
     def look(self, tree: object, *, made: bool) -> None:
