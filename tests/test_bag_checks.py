@@ -284,7 +284,10 @@ HALVES = np.array([[0, 2.5, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]])
 REMEDIES = {
     "scipy one dimension": (sparse.csr_array(HALVES[0]), "rows.reshape(1, -1).tocsr()"),
     "scipy COO of one": (sparse.coo_array(HALVES[0]), "rows.reshape(1, -1).tocsr()"),
-    "scipy three dimensions": (sparse.coo_array(HALVES[None]), "rows[0].tocsr()"),
+    "scipy three dimensions": (
+        sparse.coo_array(HALVES[None]),
+        "rows.reshape(-1, rows.shape[-1]).tocsr()",
+    ),
     "scipy CSC": (sparse.csc_array(HALVES), "rows.tocsr()"),
     "scipy Boolean": (sparse.csr_array(HALVES > 0), "rows.astype('float32')"),
     "scipy byte order": (scipy_rows(data=np.ones(3, dtype=">f8")), "rows.astype('float64')"),

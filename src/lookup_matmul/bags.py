@@ -157,7 +157,7 @@ def _from_scipy(rows: Any) -> Bags:
         remedy = {
             1: "convert with rows.reshape(1, -1).tocsr() if it is one row",
             2: "convert with rows.tocsr()",
-        }.get(rows.ndim, "take one matrix of it, such as rows[0].tocsr()")
+        }.get(rows.ndim, "stack its matrices with rows.reshape(-1, rows.shape[-1]).tocsr()")
         raise TypeError(
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, "
             f"expected CSR with two dimensions; {remedy}."
