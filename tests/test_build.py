@@ -67,6 +67,16 @@ def test_a_change_of_the_pins_runs_everything(scratch: Copy) -> None:
     assert scratch.stamp() != before
 
 
+def test_a_label_may_move_to_another_page(scratch: Copy) -> None:
+    """It is not found on both, though the page that had it is read later."""
+    scratch.write("second", "# Second\n\n(a-label)=\n## Here\n", head="")
+    assert scratch.build().returncode == 0
+    scratch.write("second", "# Second\n\nNothing.\n", head="")
+    scratch.write("other", "# Other\n\nAnother page.\n\n(a-label)=\n## Here\n", head="")
+    built = scratch.build()
+    assert (built.returncode, built.stderr) == (0, "")
+
+
 def test_a_page_that_is_gone_leaves_no_html(scratch: Copy) -> None:
     """What was built for it goes with it."""
     assert "Another page." in scratch.html("other")

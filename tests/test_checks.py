@@ -1,24 +1,44 @@
 """Every way in which input can be bad, in every form, with the message it gets."""
 
 import re
+import sys
+from contextlib import ExitStack
+from unittest import mock
 
 import pytest
 import torch
 
-from lookup_matmul import check_ids, check_inputs, lookup, one_hot, one_hot_matmul
+from lookup_matmul import (
+    check_ids,
+    check_inputs,
+    dense_matmul,
+    dense_rows,
+    lookup,
+    one_hot,
+    one_hot_matmul,
+    sum_of_rows,
+    to_bags,
+)
 
 GOOD = torch.zeros(4, 5)
 IDS = torch.tensor([2, 3, 1])
 BAD_INPUTS = {
     "ids is a list": ([2, 3], GOOD, TypeError, "ids is [2, 3] of type list, expected a torch.Tensor"),
-    "ids is float": (torch.tensor([2.5]), GOOD, TypeError, "ids has dtype torch.float32 (first value: 2.5)"),
+    "ids is float": (torch.tensor([2.5, 1.5]), GOOD, TypeError, "ids has dtype torch.float32 (first value: 2.5)"),
     "ids is bool": (torch.tensor([True]), GOOD, TypeError, "expected torch.int32 or torch.int64"),
     "ids is uint8": (torch.tensor([1], dtype=torch.uint8), GOOD, TypeError, "convert with ids.long()"),
     "ids is empty float": (torch.empty(0), GOOD, TypeError, "(first value: none, it is empty)"),
     "weight is a list": (IDS, [[1.0]], TypeError, "weight is [[1.0]] of type list, expected a torch.Tensor"),
-    "weight is a layer": (IDS, torch.nn.Embedding(4, 5), TypeError, "of type Embedding, expected a torch.Tensor; pass its .weight"),
-    "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()"),
-    "weight is complex": (IDS, torch.ones(4, 5, dtype=torch.complex64), TypeError, "weight has dtype torch.complex64"),
+    "weight is a layer": (IDS, torch.nn.Embedding(4, 5), TypeError, "of type Embedding, expected a torch.Tensor; pass its .weight."),
+    "weight is a bag": (IDS, torch.nn.EmbeddingBag(4, 5), TypeError, "of type EmbeddingBag, expected a torch.Tensor; pass its .weight."),
+    "weight is a Linear": (IDS, torch.nn.Linear(4, 4), TypeError, "of type Linear, expected a torch.Tensor; pass its .weight.T, since a Linear holds the table transposed."),
+    "weight is another layer": (IDS, torch.nn.ReLU(), TypeError, "of type ReLU, expected a torch.Tensor; pass the tensor in it that holds the table, one row for each id."),
+    "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
+    "weight is complex": (IDS, torch.ones(4, 5, dtype=torch.complex64), TypeError, "weight has dtype torch.complex64, expected a floating dtype; take one real number of each, such as weight.real."),
+    "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
+    "weight is nested": (IDS, torch.nested.nested_tensor([GOOD[0]], layout=torch.jagged), ValueError, "weight is a nested tensor, expected a dense one; take one of weight.unbind()."),
+    "ids are sparse": (IDS.to_sparse(), GOOD, ValueError, "ids has layout torch.sparse_coo, expected a dense tensor; convert with ids.to_dense()."),
+    "ids are nested": (torch.nested.nested_tensor([IDS], layout=torch.jagged), GOOD, ValueError, "ids is a nested tensor, expected a dense one; take one of ids.unbind()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
     "weight is a cube": (IDS, torch.ones(4, 5, 6), ValueError, "weight has shape (4, 5, 6), expected two dimensions"),
     "two devices": (IDS, torch.zeros(4, 5, device="meta"), ValueError, "ids is on cpu and weight on meta, expected one device; move one of them with .to(...)"),
@@ -26,9 +46,10 @@ BAD_INPUTS = {
     "id just too large": (torch.tensor([3, 4]), GOOD, IndexError, "ids[1] is 4,"),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
     "scalar id": (torch.tensor(4), GOOD, IndexError, "ids is 4, but"),
+    "scalar in an empty table": (torch.tensor(0), torch.zeros(0, 5), IndexError, "ids is 0, but a table of 0 rows takes no id at all; 1 of the 1 ids is outside. Give"),
     "int32 id": (torch.tensor([2**31 - 1], dtype=torch.int32), GOOD, IndexError, "ids[0] is 2147483647,"),
     "huge id": (torch.tensor([2**62 + 1]), GOOD, IndexError, "ids[0] is 4611686018427387905,"),
-    "empty table": (torch.tensor([0]), torch.zeros(0, 5), IndexError, "a table of 0 rows takes no id at all"),
+    "empty table": (torch.tensor([0]), torch.zeros(0, 5), IndexError, "ids[0] is 0, but a table of 0 rows takes no id at all; 1 of the 1 ids is outside. Give the table more rows or correct the ids."),
 }  # fmt: skip
 
 
@@ -64,6 +85,84 @@ def test_bad_vocabulary_sizes_are_refused(check, vocab_size, error, message):
     """A width is an int that was decided beforehand, never a tensor taken from a batch."""
     with pytest.raises(error, match=re.escape(message)):
         check(IDS, vocab_size)
+
+
+@pytest.mark.parametrize("vocab_size", [2**31, 2**32 + 1, 2**70])
+def test_ids_of_32_bits_in_a_table_of_more_rows(vocab_size):
+    """Only the negative one is outside; the size itself is no number of 32 bits."""
+    most = torch.tensor([0, 2**31 - 1], dtype=torch.int32)
+    check_ids(most, vocab_size)
+    with pytest.raises(
+        IndexError, match=rf"ids\[1\] is {2**31 - 1}, .*; 1 of the 2 ids is outside"
+    ):
+        check_ids(most, 2**31 - 1)
+    with pytest.raises(IndexError, match=r"ids\[1\] is -1, .*; 1 of the 2 ids is outside\. A neg"):
+        check_ids(torch.tensor([1, -1], dtype=torch.int32), vocab_size)
+
+
+@pytest.mark.filterwarnings("ignore:.*quant")
+@pytest.mark.parametrize("form", [lookup, one_hot_matmul])
+def test_remedies_for_a_table_work(form):
+    """What a message says to do is done, and gives the rows that were meant."""
+    linear = torch.nn.Linear(4, 4, bias=False)
+    assert torch.equal(form(IDS, linear.weight.T), linear.weight[:, IDS].T)
+    quantized = torch.quantize_per_tensor(torch.ones(4, 5), 0.5, 0, torch.qint8)
+    with pytest.raises(
+        TypeError, match=r"dtype torch.qint8, .* convert with weight.dequantize\(\)"
+    ):
+        form(IDS, quantized)
+    assert (form(IDS, quantized.dequantize()) == 1).all()
+
+
+def test_a_product_needs_a_dtype_that_torch_can_multiply():
+    """Rows of eight bits are copied by a lookup, and refused in words by the product."""
+    eight = torch.ones(4, 5).to(torch.float8_e4m3fn)
+    assert lookup(IDS, eight).dtype == torch.float8_e4m3fn
+    message = "weight has dtype torch.float8_e4m3fn, expected float16, bfloat16, float32 or float64"
+    with pytest.raises(TypeError, match=rf"{message}; convert with weight.bfloat16\(\)"):
+        one_hot_matmul(IDS, eight)
+    assert (one_hot_matmul(IDS, eight.bfloat16()) == 1).all()
+
+
+NEVER_READ = {
+    lookup: (IDS, GOOD),
+    one_hot_matmul: (IDS, GOOD),
+    one_hot: (IDS, 4),
+    sum_of_rows: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)), GOOD),
+    dense_matmul: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)), GOOD),
+    dense_rows: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)), 4),
+    to_bags: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)),),
+}
+
+
+@pytest.mark.parametrize("form", NEVER_READ)
+def test_without_the_check_no_number_is_read(form):
+    """With ``check=False`` a form asks for no value of a tensor, so nothing waits for a device."""
+    given = NEVER_READ[form]
+    read = AssertionError("a value was read")
+    with (
+        mock.patch("torch.aminmax", side_effect=read),
+        mock.patch("torch.Tensor.__int__", side_effect=read),
+        mock.patch("torch.Tensor.__bool__", side_effect=read),
+        mock.patch("torch.Tensor.item", side_effect=read),
+        mock.patch("torch.Tensor.numpy", side_effect=read),
+    ):
+        form(*given, check=False)
+        with pytest.raises(AssertionError, match="a value was read"):
+            form(*given)
+
+
+@pytest.mark.parametrize("form", [lookup, one_hot_matmul, sum_of_rows, dense_matmul])
+def test_without_the_check_a_table_is_not_looked_at(form):
+    """What it is made of is left to torch."""
+    looked = AssertionError("the table was looked at")
+    module = sys.modules[form.__module__]
+    with ExitStack() as stack:
+        for name in {"check_inputs", "check_multiplied", "check_table"} & set(vars(module)):
+            stack.enter_context(mock.patch.object(module, name, side_effect=looked))
+        form(*NEVER_READ[form], check=False)
+        with pytest.raises(AssertionError, match="the table was looked at"):
+            form(*NEVER_READ[form])
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0)])

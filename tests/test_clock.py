@@ -1,5 +1,9 @@
 """Contenders take turns, are checked before they are timed, and the clock is never guessed."""
 
+import gc
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -8,7 +12,9 @@ import torch
 from lookup_matmul.timings import (
     Spread,
     check_results,
+    clock,
     in_unit,
+    launch_s,
     markdown_table,
     ratio_table,
     stopwatch,
@@ -79,21 +85,114 @@ def test_too_few_rounds_have_no_quartiles(rounds):
         time_side_by_side(CALLS, rounds=rounds, watch=FakeWatch({}))
 
 
-def test_the_real_watch_measures_a_known_cost():
-    """A wait of 5 ms takes at least 5 ms, for each call and not for all together."""
-    assert 0.005 <= stopwatch(lambda: time.sleep(0.005), 3) < 0.1
+@pytest.fixture
+def wait(monkeypatch):
+    """Give a function that lets the clock go on, which stands still otherwise."""
+    now = [100.0]
+    monkeypatch.setattr(clock, "perf_counter", lambda: now[0])
+
+    def wait(seconds):
+        now[0] += seconds
+
+    return wait
 
 
-def test_the_real_watch_prepares_unmeasured():
+@pytest.mark.parametrize("calls", [1, 3, 1000])
+def test_the_real_watch_measures_a_known_cost(wait, calls):
+    """Calls of 5 ms take 5 ms each, however many there are."""
+    assert stopwatch(lambda: wait(0.005), calls) == pytest.approx(0.005)
+    assert launch_s(lambda: wait(0.005)) == pytest.approx(0.005)
+
+
+def test_the_real_watch_goes_on():
+    """It is the clock of the machine: two readings differ by what lies between them."""
+    before = time.perf_counter()
+    first, second = clock._now(), clock._now()
+    assert before <= first <= second <= time.perf_counter()
+
+
+def test_the_real_watch_prepares_unmeasured(wait):
     """What empties the cache comes right before the call that counts, and does not count."""
     log = []
 
     def prepare():
-        time.sleep(0.02)
+        wait(0.02)
         log.append("prepare")
 
-    assert stopwatch(lambda: log.append("call"), 1, prepare) < 0.01
-    assert log[-2:] == ["prepare", "call"]
+    assert stopwatch(lambda: log.append("call"), 1, prepare) == 0
+    assert log == ["prepare", "call", "call", "prepare", "call"]
+
+
+def test_the_real_watch_warms_up(wait):
+    """The first calls may set something up: two of them, or a hundredth of many, do not count."""
+    costs = iter([1.0, 1.0])
+    assert stopwatch(lambda: wait(next(costs, 0.001)), 4) == pytest.approx(0.001)
+    counted = []
+    stopwatch(lambda: counted.append(gc.isenabled()), 1000)
+    assert counted == [False] * 1010  # nor is garbage collected meanwhile
+    assert gc.isenabled()
+
+
+def test_the_real_watch_waits_for_a_device(wait, monkeypatch):
+    """What an accelerator has yet to do when a call returns belongs to the call."""
+    asked = []
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.accelerator, "synchronize", lambda: [wait(cost) for cost in asked] and asked.clear()
+    )
+    assert stopwatch(lambda: asked.append(0.25), 4, lambda: asked.append(9.0)) == 0.25
+
+
+QUIET = """
+import shutil, sys
+import torch
+# As a build for CUDA is without a driver: torch's search for a compiler begins only there.
+torch.version.cuda = "13.0"
+torch._C._cuda_getDeviceCount = lambda: 0
+assert shutil.which("nvcc")
+{work}
+"""
+WORKS = {
+    "import": "import lookup_matmul, lookup_matmul.figures, lookup_matmul.timings",
+    "time": """
+from lookup_matmul import timings
+a = torch.ones(10)
+timings.time_side_by_side({"sum": a.sum, "product": a.prod}, rounds=3, block_s=0)
+timings.stopwatch(a.sum, 3), timings.launch_s(a.sum), timings.profiled(a.sum)
+""",
+    "compile": """
+from lookup_matmul import timings
+# What would compile finds its imports done; it cannot do them itself in a build that is no CUDA's.
+torch.compiler.reset = lambda: None
+torch.compile = lambda call, **_: call if "torch.utils.cpp_extension" in sys.modules else None
+case = timings.Case("compiled one-hot", "forward", 4, 5, 3, "uniform", "float32", "hot")
+none = torch.empty(0)
+timings.contender(case, timings.Inputs(torch.tensor([2, 3, 1]), torch.ones(4, 5), none, none))()
+""",
+    "benchmark": "import torch.utils.benchmark",
+}
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_nothing_is_said_about_a_compiler_of_cuda(tmp_path, work):
+    """Where one lies about but no driver does, torch says so on import of its own benchmarks."""
+    nvcc = tmp_path / "bin" / "nvcc"
+    nvcc.parent.mkdir()
+    nvcc.write_text("#!/bin/sh\n")
+    nvcc.chmod(0o755)
+    path = f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", QUIET.replace("{work}", WORKS[work])],
+        env=os.environ | {"PATH": path, "CUDA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == ""
+    if work == "benchmark":  # so that the others could fail
+        assert "No CUDA runtime is found, using CUDA_HOME=" in done.stderr
+    else:
+        assert done.stderr == ""
 
 
 def test_threads_are_those_of_torch():

@@ -1,5 +1,7 @@
 """Bags become CSR matrices of SciPy and of torch, and return; memory is shared where possible."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,14 @@ from scipy import sparse
 from lookup_matmul import (
     Bags,
     assert_bitwise_equal,
+    assert_within,
+    dense_matmul,
+    dense_rows,
+    lookup,
+    one_hot,
+    one_hot_matmul,
     shares_storage,
+    sum_of_rows,
     to_bags,
     to_scipy_csr,
     to_torch_csr,
@@ -51,6 +60,19 @@ def test_to_scipy_shares_memory_and_copies_where_documented():
     rows = to_scipy_csr(bags, 9)
     for array, member in zip((rows.indices, rows.indptr, rows.data), bags, strict=True):
         assert np.shares_memory(array, member.numpy())
+    wide = Bags(bags.ids.long(), bags.offsets.long(), bags.weights)
+    for columns, ids, offsets, shared in (
+        (9, wide.ids, wide.offsets, (True, True)),  # though they could be int32
+        (9, bags.ids, wide.offsets, (False, True)),
+        (9, wide.ids, bags.offsets, (True, False)),
+        (2**31 - 1, bags.ids, bags.offsets, (True, True)),
+        (2**31, bags.ids, bags.offsets, (False, False)),
+        (2**31, wide.ids, wide.offsets, (True, True)),
+    ):
+        rows = to_scipy_csr(Bags(ids, offsets), columns)
+        assert (rows.indices.dtype == np.int32) is (shared == (True, True) and ids is bags.ids)
+        assert np.shares_memory(rows.indices, ids.numpy()) is shared[0]
+        assert np.shares_memory(rows.indptr, offsets.numpy()) is shared[1]
     for dtype in (torch.float16, torch.bfloat16):
         assert to_scipy_csr(bags._replace(weights=bags.weights.to(dtype)), 9).dtype == np.float32
     assert to_scipy_csr(bags._replace(weights=None), 9).data.tolist() == [1.0] * len(bags.ids)
@@ -77,6 +99,45 @@ def test_torch_csr_needs_ascending_ids(ids):
     rows.sum_duplicates()
     assert bags.ids.tolist() == [5, *ids]  # without the copy they would be sorted too
     assert (to_torch_csr(to_bags(rows), 6).to_dense().numpy() == rows.toarray()).all()
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.int8, torch.uint8, torch.int32, torch.int64, torch.float32]
+)
+def test_the_way_out_of_duplicates_adds_them_up(dtype):
+    """What the message says is done, and does not wrap around where eight bits are too few."""
+    narrow = not dtype.is_floating_point and dtype != torch.int64
+    value = torch.iinfo(dtype).max // 2 + 1 if narrow else 100
+    weights = torch.tensor([value, 1, value], dtype=dtype)
+    bags = Bags(torch.tensor([3, 0, 3]), torch.tensor([0, 3]), weights)
+    with pytest.raises(ValueError, match=r"sum_duplicates\(\) of a (.*) sorts and adds") as refused:
+        to_torch_csr(bags, 4)
+    way = re.search(r"a (to_scipy_csr.*) sorts", str(refused.value))[1].replace("...", "bags, 4")
+    rows = eval(way, {"to_scipy_csr": to_scipy_csr, "bags": bags})
+    rows.sum_duplicates()
+    assert to_torch_csr(to_bags(rows), 4).to_dense().tolist() == [[1, 0, 0, 2 * value]]
+    assert bags.ids.tolist() == [3, 0, 3]
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_the_default_device_decides_nothing(device):
+    """Results are where their arguments are; a process may have another device in mind."""
+    bags = to_bags(matrix())
+    weight = torch.randn(9, 2)
+    falling = bags._replace(offsets=bags.offsets.flip(0) - bags.offsets[-1])
+    with torch.device(device):
+        rows = to_torch_csr(bags, 9)
+        assert rows.device.type == "cpu"
+        assert_bitwise_equal(rows.to_dense(), dense_rows(bags, 9))
+        assert_bitwise_equal(sum_of_rows(matrix(), weight), sum_of_rows(bags, weight))
+        assert dense_matmul(bags, weight).device.type == "cpu"
+        assert (to_scipy_csr(bags, 9) != matrix()).nnz == 0
+        assert one_hot(bags.ids, 9).device.type == one_hot_matmul(bags.ids, weight).device.type
+        assert_within(lookup(bags.ids, weight), weight[bags.ids], 0.0)
+        with pytest.raises(ValueError, match="expected offsets that never fall"):
+            to_bags(falling)
+        with pytest.raises(IndexError, match="row 0 names column"):
+            to_torch_csr(bags, 1)
 
 
 def test_ids_may_fall_between_rows():

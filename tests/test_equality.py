@@ -1,6 +1,8 @@
 """The assertions pass where they should, and fail with the place and the size of the difference."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -45,7 +47,14 @@ def test_one_bit_is_seen_in_every_dtype(dtype):
     ("actual", "expected", "message"),
     [
         (torch.tensor([0.0]), torch.tensor([-0.0]), "First at [0]: 0.0, expected -0.0"),
-        (*quiet_nans(), "First at [0]: nan, expected nan"),
+        (*quiet_nans(), "First at [0]: nan (bits 0x7fc00000), expected nan (bits 0x7fc00001)."),
+        (-quiet_nans()[0], quiet_nans()[0], "First at [0]: nan (bits 0xffc00000), expected nan (bits 0x7fc00000)."),
+        (torch.tensor([2**62 + 1, 2**62 + 3]), torch.tensor([2**62, 2**62]), "First at [0]: 4611686018427387905, expected 4611686018427387904. Largest difference: 3 at [1]."),
+        (torch.tensor([-(2**63)]), torch.tensor([2**63 - 1]), "Largest difference: 1.845e+19 at [0]."),
+        (torch.tensor([2**64 - 1, 1], dtype=torch.uint64), torch.tensor([2**64 - 3, 2], dtype=torch.uint64), "Largest difference: 2 at [0]."),
+        (torch.tensor([2**64 - 1], dtype=torch.uint64), torch.tensor([1], dtype=torch.uint64), "Largest difference: 1.845e+19 at [0]."),
+        (torch.tensor([1], dtype=torch.uint8), torch.tensor([255], dtype=torch.uint8), "Largest difference: 254 at [0]."),
+        (torch.tensor([True]), torch.tensor([False]), "First at [0]: True, expected False. Largest difference: 1 at [0]."),
         (torch.tensor([NAN, 1.0]), torch.tensor([1.0, NAN]), "2 of 2 elements differ"),
         (torch.zeros(2, 2), torch.tensor([[0.0, 1.0], [0.0, -3.0]]), "First at [0, 1]: 0.0, expected 1.0. Largest difference: 3 at [1, 1]"),
         (torch.zeros(2), torch.zeros(2, dtype=torch.float64), "dtype torch.float32, expected torch.float64"),
@@ -119,6 +128,49 @@ def test_a_bound_larger_than_the_tensors_is_refused():
         assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2))
 
 
+def test_a_nan_that_is_expected_is_written_once():
+    """Bits are shown where they differ in kind, not where a NaN was not asked for in another dtype."""
+    one, other = torch.tensor([NAN]), torch.tensor([NAN], dtype=torch.float64)
+    with pytest.raises(AssertionError, match=r"First at \[0\]: nan, expected nan\."):
+        assert_within(one, other, 1.0)
+
+
+def test_a_sign_that_is_not_in_the_bits_yet_counts():
+    """The imaginary part of a conjugate is a view that torch negates when it is read."""
+    numbers = torch.tensor([1 + 2j, 3 - 4j])
+    parts = numbers.conj().imag
+    assert parts.is_neg()
+    assert_bitwise_equal(parts, torch.tensor([-2.0, 4.0]))
+    assert_bitwise_equal(parts[:1], torch.tensor([-2.0]))  # contiguous, so not copied on the way
+    with pytest.raises(AssertionError, match=r"First at \[0\]: -2.0, expected 2.0"):
+        assert_bitwise_equal(parts, numbers.imag)
+
+
+QUANTIZED = r"""
+import torch
+from lookup_matmul import assert_bitwise_equal, assert_within, rows_moved
+for kind in (torch.quint8, torch.qint8, torch.qint32):
+    one = torch.quantize_per_tensor(torch.ones(2, 2), 0.5, 0, kind)
+    for call in (assert_bitwise_equal, lambda a, b: assert_within(a, b, 1.0), rows_moved):
+        for pair in ((one, one.clone()), (torch.ones(2, 2), one), (one, torch.ones(2, 2))):
+            try:
+                call(*pair)
+            except TypeError as error:
+                assert f"has dtype {kind}, expected one that is not quantized" in str(error)
+            else:
+                raise SystemExit(f"{call} took {kind}")
+    assert_bitwise_equal(one.int_repr(), one.int_repr().clone())
+print("refused")
+"""
+
+
+def test_quantized_tensors_are_refused():
+    """Their bits are not their values; in a process of its own, since reading them can end it."""
+    command = [sys.executable, "-W", "ignore", "-c", QUANTIZED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "refused\n", "")
+
+
 def test_integers_are_not_compared_through_float64():
     """Float64 cannot tell large neighbours apart, so only the comparison of bits takes integers."""
     large = torch.tensor([2**53])
@@ -130,17 +182,20 @@ def test_integers_are_not_compared_through_float64():
 
 @pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 1.0)])
 @pytest.mark.parametrize(
-    ("actual", "message"),
+    ("other", "message"),
     [
-        ([0.0], "actual is a list, expected a torch.Tensor"),
-        (torch.zeros(1, dtype=torch.complex64), "expected a dense real tensor"),
-        (torch.zeros(1).to_sparse(), "expected a dense real tensor; use .to_dense()"),
+        ([0.0], "is a list, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
+        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense(), torch.view_as_real"),
+        (torch.zeros(1).to_sparse(), "has layout torch.sparse_coo and dtype torch.float32, expected a dense real tensor; use .to_dense()"),
+        (torch.nested.nested_tensor([torch.zeros(1)], layout=torch.jagged), "has layout nested and dtype torch.float32, expected a dense real tensor;"),
     ],
-)
-def test_other_kinds_are_refused(check, actual, message):
-    """Neither lists nor sparse nor complex tensors are compared."""
-    with pytest.raises(TypeError, match=re.escape(message)):
-        check(actual, torch.zeros(1))
+)  # fmt: skip
+def test_other_kinds_are_refused(check, other, message):
+    """Neither lists nor sparse, complex or nested tensors are compared, on either side."""
+    with pytest.raises(TypeError, match=re.escape(f"actual {message}")):
+        check(other, torch.zeros(1))
+    with pytest.raises(TypeError, match=re.escape(f"expected {message}")):
+        check(torch.zeros(1), other)
 
 
 def test_tensors_that_need_gradients_are_compared():

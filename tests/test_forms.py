@@ -152,6 +152,21 @@ def test_compiled_as_one_graph_without_the_check(form):
         checked(ids, weight)
 
 
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch loops over the batch
+def test_ids_are_mapped_over():
+    """``torch.func.vmap`` gives what the whole batch gives, for ids and for tables."""
+    ids, weight = torch.tensor([[2, 0], [3, 3], [1, 2]]), table(4, 5, torch.float32)
+    for dtype in (None, torch.int64):
+        mapped = torch.func.vmap(lambda i, dtype=dtype: one_hot(i, 4, dtype=dtype, check=False))
+        assert_bitwise_equal(mapped(ids), one_hot(ids, 4, dtype=dtype))
+    for form in FORMS:
+        mapped = torch.func.vmap(lambda i, form=form: form(i, weight, check=False))
+        assert_bitwise_equal(mapped(ids), form(ids, weight))
+        over_tables = torch.func.vmap(lambda w, form=form: form(ids, w, check=False))
+        tables = torch.stack([weight, weight + 1])
+        assert_bitwise_equal(over_tables(tables), torch.stack([form(ids, w) for w in tables]))
+
+
 def test_autocast_changes_the_dtype_of_the_product_only():
     """As its documentation says, the product follows autocast, the lookup does not."""
     ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from copy import deepcopy as copy_of
 from pathlib import Path
 
 import pytest
@@ -108,9 +109,15 @@ def test_no_recording_then_one_then_two_then_a_damaged_one(
     assert len(page.select("svg.drawing")) == 2
     assert len(page.select("table")) == 10
 
-    write_recording(recorded(copy, "second-device"), recording)
+    # What a recording may hold, and Markdown would read as an image, a link and more.
+    markup = "![p](https://example.org/p.png) [a](b) *x* $y$ # &lt; ~~z~~"
+    second = copy_of(recording)
+    second["provenance"]["device"] = second["behaviour"]["id_out_of_range"]["lookup"] = markup
+    write_recording(recorded(copy, "second-device"), second)
     done, page = built(copy)
     assert done.returncode == 0, done.stderr
+    assert page.get_text().count(markup) == 2
+    assert "example.org" not in str(page.select("img, a"))
     assert len(page.select("svg.drawing")) == 4
     assert (
         page.get_text().count("In test-device:") == page.get_text().count("In second-device:") == 8

@@ -2,9 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import prune
 
 from lookup_matmul import (
     assert_bitwise_equal,
@@ -105,13 +107,14 @@ def test_a_bias_is_refused():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: to_linear(torch.zeros(4, 5), share=True), TypeError, "embedding has type Tensor, expected Embedding"),
-        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type Embedding, expected Linear"),
+        (lambda: to_linear(torch.zeros(4, 5), share=True), TypeError, "embedding has type torch.Tensor, expected torch.nn.Embedding; make one with"),
+        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one with"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Embedding(4, 5)), TypeError, "expected one nn.Embedding and one nn.Linear"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.ReLU()), TypeError, "target a ReLU"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(5, 4, bias=False)), ValueError, "source.weight has shape (4, 5) and target.weight (4, 5), expected transposed shapes"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(4, 5, bias=False).double()), TypeError, "dtype torch.float32 and target.weight torch.float64"),
-        (lambda: shares_storage(nn.Embedding(4, 5), torch.zeros(1)), TypeError, "first has type Embedding"),
+        (lambda: shares_storage(nn.Embedding(4, 5), torch.zeros(1)), TypeError, "first has type torch.nn.modules.sparse.Embedding, expected torch.Tensor; pass the .weight"),
+        (lambda: shares_storage(torch.zeros(1), torch.zeros(1).to_sparse()), TypeError, "second has layout torch.sparse_coo, expected a dense tensor; compare its members"),
         (lambda: to_linear(nn.Embedding(4, 5)), TypeError, "share"),
     ],
 )  # fmt: skip
@@ -127,3 +130,111 @@ def test_shares_storage_sees_views_and_ignores_empty_tensors():
     assert shares_storage(weight, weight[1:, ::2].T)
     assert not shares_storage(weight, weight.clone())
     assert not shares_storage(torch.empty(0), torch.empty(0))
+    assert not shares_storage(weight[:0].clone(), weight)
+    assert not shares_storage(weight.to("meta"), weight.to("meta"))
+    assert not shares_storage(weight.to("meta"), weight)
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that says it is on an accelerator, whose addresses are its own."""
+
+    device = "an accelerator"
+
+
+def test_storages_of_two_devices_are_two():
+    """Even where their addresses are the same."""
+    weight = torch.zeros(4, 5)
+    assert not shares_storage(weight, weight.as_subclass(Elsewhere))
+    assert shares_storage(weight.as_subclass(Elsewhere), weight.T.as_subclass(Elsewhere))
+
+
+def test_shares_storage_sees_views_of_one_array():
+    """Torch makes a storage of each; where they overlap, a change of one is one of the other."""
+    array = np.zeros(8, np.float32)
+    whole, end, begin = (torch.from_numpy(part) for part in (array, array[3:], array[:3]))
+    assert shares_storage(whole, end)
+    assert shares_storage(end, whole)
+    assert shares_storage(begin, whole)
+    assert shares_storage(end[:1], whole[:1])  # as of two views of one tensor
+    assert not shares_storage(begin, end)
+
+
+class Scaled(nn.Embedding):
+    """An embedding whose output is not its table's rows."""
+
+    def forward(self, ids):
+        """Give twice the row."""
+        return 2 * super().forward(ids)
+
+
+class Named(nn.Embedding):
+    """An embedding that only has another name."""
+
+
+def test_layers_that_compute_something_else_are_refused():
+    """A subclass, or a function put into a layer; a mere name of its own is no matter."""
+    own = r"embedding is a Scaled with a forward of its own, expected that of torch.nn.Embedding"
+    with pytest.raises(TypeError, match=own):
+        to_linear(Scaled(4, 5), share=False)
+    patched = nn.Linear(4, 5, bias=False)
+    patched.forward = lambda rows: 2 * rows
+    with pytest.raises(TypeError, match="linear is a Linear with a forward of its own"):
+        to_embedding(patched, share=False)
+    named, linear = Named(4, 5), nn.Linear(4, 5, bias=False)
+    assert_bitwise_equal(to_linear(named, share=False).weight.T, named.weight)
+    copy_weight(scaled := Scaled(4, 5), linear)  # which promises the table, not the output
+    assert_bitwise_equal(linear.weight.T, scaled.weight)
+
+
+COMPUTED = {
+    "weight_norm": (nn.utils.parametrizations.weight_norm, lambda layer: nn.utils.parametrize.remove_parametrizations(layer, "weight")),
+    "orthogonal": (nn.utils.parametrizations.orthogonal, lambda layer: nn.utils.parametrize.remove_parametrizations(layer, "weight")),
+    "spectral_norm": (nn.utils.parametrizations.spectral_norm, lambda layer: nn.utils.parametrize.remove_parametrizations(layer, "weight")),
+    "old weight_norm": (nn.utils.weight_norm, nn.utils.remove_weight_norm),
+    "pruned": (lambda layer: prune.random_unstructured(layer, "weight", 0.5), lambda layer: prune.remove(layer, "weight")),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm")
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_weight_that_is_computed_is_refused(name):
+    """A copy into it would be lost, and a view of it trains nothing; once undone, both work."""
+    compute, undo = COMPUTED[name]
+    linear, embedding = compute(nn.Linear(4, 5, bias=False)), nn.Embedding(4, 5)
+    for call, role in (
+        (lambda: copy_weight(linear, embedding), "source"),
+        (lambda: copy_weight(embedding, linear), "target"),
+        (lambda: to_embedding(linear, share=True), "linear"),
+    ):
+        with pytest.raises(ValueError, match=f"{role}.weight is computed from other parameters"):
+            call()
+    with pytest.raises(ValueError, match=r"embedding.weight is computed from other parameters"):
+        to_linear(compute(nn.Embedding(4, 5)), share=True)
+    undo(linear)
+    shared = to_embedding(linear, share=True)
+    copy_weight(embedding, linear)
+    assert_bitwise_equal(linear(one_hot(IDS, 4)), embedding(IDS))
+    assert_bitwise_equal(shared(IDS), embedding(IDS))
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_a_layer_without_a_weight_so_far_is_refused():
+    """A lazy one learns its width from the first batch."""
+    lazy = nn.LazyLinear(5, bias=False)
+    for call in (
+        lambda: to_embedding(lazy, share=False),
+        lambda: copy_weight(lazy, nn.Embedding(4, 5)),
+    ):
+        with pytest.raises(
+            ValueError, match=r"is a LazyLinear without a weight so far, .* call it"
+        ):
+            call()
+    lazy(torch.ones(1, 4))
+    assert_bitwise_equal(to_embedding(lazy, share=False).weight, lazy.weight.T)
+
+
+def test_a_quantized_layer_is_named_in_full():
+    """It shares the short name of the other."""
+    quantized = type("Linear", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})()
+    with pytest.raises(TypeError, match=r"type torch.ao.nn.quantized.Linear, expected torch.nn.L"):
+        to_embedding(quantized, share=False)

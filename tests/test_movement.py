@@ -37,12 +37,42 @@ def test_a_nan_that_stays_has_not_moved():
     [
         (torch.zeros(3, 2), "expected the same table at two times"),
         (torch.zeros(2, 3, dtype=torch.float64), "expected the same table at two times"),
+        (
+            torch.zeros(2, 3, device="meta"),
+            "before is on cpu and after on meta, expected one device",
+        ),
     ],
 )
 def test_other_tables_are_refused(after, message):
-    """Shape and dtype must agree."""
+    """Shape, dtype and device must agree."""
     with pytest.raises(ValueError, match=message):
         rows_moved(torch.zeros(2, 3), after)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3, 4)])
+def test_what_has_no_rows_is_refused(shape):
+    """A table has two dimensions, also where both tensors agree."""
+    with pytest.raises(ValueError, match=r"expected the same table at two times; take before = w"):
+        rows_moved(torch.zeros(shape), torch.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ([[0.0]], "is a list, expected a torch.Tensor"),
+        (
+            torch.zeros(1, 1, dtype=torch.complex128),
+            "dtype torch.complex128, expected a dense real",
+        ),
+        (torch.zeros(1, 1).to_sparse(), "has layout torch.sparse_coo"),
+    ],
+)
+def test_what_is_no_table_is_named(other, message):
+    """On either side."""
+    with pytest.raises(TypeError, match=f"before {message}|before .*{message}"):
+        rows_moved(other, torch.zeros(1, 1))
+    with pytest.raises(TypeError, match=f"after {message}|after .*{message}"):
+        rows_moved(torch.zeros(1, 1), other)
 
 
 def test_a_table_is_not_compared_with_itself():

@@ -1,8 +1,27 @@
 """Pages get tables in which every case has its own cell, and comparisons of like with like."""
 
-import pytest
+import re
 
-from lookup_matmul.timings import Case, compare, describe, pivot_table, select, usual
+import pytest
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+from test_recording import SOUND
+
+from lookup_matmul.timings import (
+    Case,
+    compare,
+    describe,
+    escaped,
+    pivot_table,
+    read_recordings,
+    select,
+    text,
+    usual,
+    write_recording,
+)
+
+EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "dollarmath"}  # as in docs/conf.py
 
 
 def case(**members):
@@ -50,6 +69,94 @@ def test_forms_are_compared_on_the_same_inputs_only(name):
 def test_what_was_skipped_is_not_selected():
     """It has no time."""
     assert select([case(skipped="too large"), case(ids=9)], form="lookup") == [case(ids=9)]
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "a`b", "a\nb", "<b>", "é", ".hidden", "-o", "a" * 81, "![](x)", "a|b"]
+)
+def test_a_file_needs_a_plain_name(tmp_path, name):
+    """Pages show it; so a name is refused before the file is read."""
+    (tmp_path / f"{name}.json").write_text("not read")
+    with pytest.raises(ValueError, match=r"the name of the file is .*; rename the file\.$") as said:
+        read_recordings(tmp_path)
+    assert "\n" not in str(said.value)
+    assert str(said.value).isascii()
+
+
+def test_plain_names_are_taken(tmp_path):
+    """Those that the command gives, and what people may call a machine."""
+    names = ["nvidia-h200", "amd-epyc-2-threads", "My_GPU.2", "a" * 80]
+    for name in names:
+        write_recording(tmp_path / f"{name}.json", SOUND)
+    assert sorted(read_recordings(tmp_path)) == sorted(names)
+
+
+MARKUP = [
+    "<script>alert(1)</script>",
+    "![](https://example.org/pixel.png)",
+    "[a](https://example.org)",
+    "{raw}`<b>x</b>`",
+    "```{eval-rst} x",
+    "$x$ $$y$$",
+    "*a* _b_ **c** ~~d~~",
+    "a | b",
+    r"\\ \* \begin{equation}",
+    "&lt; &copy;",
+    "# a",
+    "- a",
+    "+ a",
+    "1. a",
+    "23) a",
+    "::: {note}",
+    "% a comment",
+    "(target)=",
+    "+++",
+    "> a",
+    "---",
+    "    code",
+    "[^1]",
+    "<https://example.org>",
+    "a\n\n# b",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_escaped_text_is_shown_as_it_is(text):
+    """MyST's own parser finds nothing but text in it: alone, in a list, and in a table's cell."""
+    shown = escaped(text)
+    plain = " ".join(text.split())
+    parser = create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
+    for source in (shown, f"- `name`: {shown}, recorded", f"| a |\n|:--|\n| {shown} |"):
+        inline = [token for token in parser.parse(source) if token.type == "inline"]
+        leaves = [leaf for token in inline for leaf in token.children]
+        kinds = {leaf.type for leaf in leaves} - {"text", "text_special", "code_inline"}
+        assert not kinds
+        if plain:
+            assert plain in "".join(leaf.content for leaf in leaves)
+    assert [token.type for token in parser.parse(shown)][:1] == (
+        ["paragraph_open"] if plain else []
+    )
+
+
+def test_what_describes_a_recording_is_escaped():
+    """A file that came by another way than reading shows its markup, and does not use it."""
+    origin = SOUND["provenance"] | dict.fromkeys(("device", "cuda", "torch"), "![](x) <b>")
+    said = describe(SOUND | {"provenance": origin})
+    assert said.count(r"\!\[\](x) \<b\>") == 3
+    assert "<b>" not in said.replace(r"\<b\>", "")
+
+
+def test_words_of_an_error_become_plain():
+    """Whatever torch says can be recorded: its first line, with other marks for markup."""
+    for said, kept in (
+        ("`0 <= col_indices < ncols` is not satisfied.\nmore", "'0 ‹= col_indices ‹ ncols' is not satisfied."),
+        ("", ""),
+        ("{a|b}\x07\ud800", "(a/b)??"),
+        ("x" * 999, "x" * 200),
+    ):  # fmt: skip
+        assert text.plain(said) == kept
+        assert not kept or re.fullmatch(text.PLAIN, kept)
 
 
 def test_a_recording_says_what_it_lacks():

@@ -3,6 +3,12 @@
 import copy
 import json
 import math
+import os
+import re
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
 
@@ -11,8 +17,10 @@ from lookup_matmul.timings import (
     check_recording,
     checksum,
     read_recording,
+    record,
     write_recording,
 )
+from lookup_matmul.timings.lock import only_writer
 
 CASE = {
     "form": "lookup",
@@ -78,6 +86,61 @@ def test_what_is_written_can_be_read(path):
     write_recording(path, SOUND)
     assert read_recording(path) == SOUND | {"checksum": checksum(SOUND)}
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_writers_do_not_meet_in_one_file(path):
+    """Whoever reads while many write finds a whole recording; nothing is left beside it."""
+    write_recording(path, SOUND)
+    stop, read = threading.Event(), []
+
+    def write(number):
+        for turn in range(20):
+            write_recording(path, changed("provenance.threads", 10 * number + turn % 9 + 1))
+
+    def look():
+        while not stop.is_set():
+            read.append(read_recording(path)["provenance"]["threads"])
+
+    with ThreadPoolExecutor() as pool:
+        reader = pool.submit(look)
+        try:
+            for writer in [pool.submit(write, number) for number in range(6)]:
+                writer.result(timeout=60)
+        finally:
+            stop.set()
+        reader.result(timeout=60)
+    assert read
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_failed_write_leaves_the_old_recording(path, monkeypatch):
+    """A full disk, say: the file stays as it was, and what was begun is gone."""
+    write_recording(path, SOUND)
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(os, "fsync", mock.Mock(side_effect=full))
+    with pytest.raises(OSError, match="No space left"):
+        write_recording(path, changed("provenance.threads", 9))
+    assert read_recording(path)["provenance"]["threads"] == 2
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_one_recording_has_one_writer(path):
+    """The second is refused in words, another file is free, and so is this one afterwards."""
+    with only_writer(path):
+        with pytest.raises(ValueError, match=r"a-device\.json: somebody else is recording into"):
+            record(path, [], device="cpu", command="a test", commit=40 * "0", quick=True)
+        with only_writer(path.with_name("another.json")):
+            pass
+    by_another_way = path.parent / ".." / path.parent.name / path.name
+    with (
+        only_writer(path),
+        pytest.raises(ValueError, match="somebody else"),
+        only_writer(by_another_way),
+    ):
+        pass
+    with only_writer(path):
+        pass
 
 
 def changed(place: str, value: object) -> dict:
@@ -233,6 +296,71 @@ def test_a_wrong_member_is_named(path, name):
     assert str(refused.value).endswith(
         "Record again with nox -s timings, or take the file from its source."
     )
+
+
+HOSTILE = {
+    "script": "NVIDIA H200 <script>alert(1)</script>",
+    "directive": "NVIDIA H200\n\n```{literalinclude} /secret\n```",
+    "role": "{raw}`x`",
+    "column": "a | b",
+    "line": "a\nb",
+    "carriage return": "a\rb",
+    "line separator": "a\u2028b",
+    "bell": "a\x07b",
+    "null": "a\x00b",
+    "delete": "a\x7fb",
+    "escape sequence": "a\x9bb",
+    "turned around": "a\u202eb",
+    "no width": "a\u200bb",
+    "half a character": "a\ud800b",
+    "last line": "a\n",
+}
+TEXTS = [
+    "provenance.device",
+    "provenance.cuda",
+    "provenance.torch",
+    "provenance.triton",
+    "provenance.cpu",
+    "provenance.command",
+    "behaviour.nan_in_another_row.lookup",
+    "behaviour.id_out_of_range.lookup",
+    "cases.0.reason",
+    "cases.1.skipped",
+]
+
+
+@pytest.mark.parametrize("place", TEXTS)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_text_that_could_be_markup_is_refused(path, place, kind):
+    """On writing and on reading, in every member that is free text; the words stay on one line."""
+    recording = changed(place, HOSTILE[kind])
+    name = "data." + re.sub(r"\.(\d)", r"[\1]", place)
+    said = f"{path}: {name} is {HOSTILE[kind]!a:.60}, expected one line of at most 300 characters, "
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared below
+        write_recording(path, recording)
+    assert str(refused.value).startswith(said + "without control characters and < > { } | `.")
+    assert "\n" not in str(refused.value)
+    path.parent.mkdir()
+    path.write_text(json.dumps(recording), "utf-8")
+    with pytest.raises(ValueError) as refused:  # noqa: PT011
+        read_recording(path)
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize("place", TEXTS)
+def test_text_has_an_end(path, place):
+    """Three hundred characters of any script are taken, one more is not."""
+    write_recording(path, changed(place, "é漢 " * 100))
+    with pytest.raises(ValueError, match="must be shorter than or equal to 300 characters"):
+        write_recording(path, changed(place, "é漢 " * 100 + "."))
+
+
+@pytest.mark.parametrize("place", ["provenance.date", "provenance.driver"])
+def test_numbers_are_written_with_the_digits_of_ascii(path, place):
+    """Others would pass for them in a pattern."""
+    value = "٢٠٢٦-٠١-٣١" if place.endswith("date") else "١.٢"
+    with pytest.raises(ValueError, match=f"data.{place} must match pattern"):
+        write_recording(path, changed(place, value))
 
 
 @pytest.mark.parametrize("seconds", [5e-9, 1e-8])

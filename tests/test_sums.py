@@ -320,6 +320,71 @@ def test_written_out_values_are_not_cut_off(dtype):
     assert dense_rows((ids, offsets, whole), 4, dtype=torch.int64).tolist() == [[0, 3, 0, 0]]
 
 
+TOO_LARGE = [
+    (torch.int8, [100, 100], torch.int8, "200", "-128 to 127"),
+    (torch.int8, [-100, -29], torch.int8, "-129", "-128 to 127"),
+    (torch.uint8, [200, 56], torch.uint8, "256", "0 to 255"),
+    (torch.int32, [2**31 - 1, 1], torch.int32, r"2.14748e\+09", "-2147483648 to 2147483647"),
+    (torch.int64, [2**62, 2**62], torch.int64, r"9.22337e\+18", f"-{2**63} to {2**63 - 1}"),
+    (torch.int64, [-(2**63), -1], torch.int64, r"-9.22337e\+18", f"-{2**63} to {2**63 - 1}"),
+    (None, 2, torch.bool, "2", "0 to 1"),
+    (None, 128, torch.int8, "128", "-128 to 127"),
+]
+
+
+@pytest.mark.parametrize(("given", "values", "dtype", "total", "held"), TOO_LARGE)
+def test_written_out_sums_do_not_wrap_around(given, values, dtype, total, held):
+    """Entries of one place add up; the row and the column are named where that is too much."""
+    count = values if given is None else len(values)
+    ids, offsets = torch.tensor([1, 2] + [3] * count), torch.tensor([0, 1, 2 + count])
+    weights = None if given is None else torch.tensor([7, 7, *values], dtype=given)
+    said = rf"row 1 has several entries in column 3 that add up to {total}, expected {held}, as"
+    with pytest.raises(ValueError, match=f"{said} {dtype} holds; ask for a wider dtype"):
+        dense_rows((ids, offsets, weights), 4, dtype=dtype)
+    fewer = None if weights is None else weights[:-1]
+    one_less = dense_rows((ids[:-1], torch.tensor([0, 1, 1 + count]), fewer), 4, dtype=dtype)
+    assert one_less[1, 3] == (count - 1 if given is None else values[0])
+    if dtype != torch.int64:
+        wider = dense_rows((ids, offsets, weights), 4, dtype=torch.int64)
+        assert wider[1].tolist() == [0, 0, 7 if given else 1, sum(values) if given else count]
+
+
+def test_a_dtype_that_torch_cannot_add_up_is_left_to_torch():
+    """The check of sums has no words of its own for it."""
+    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
+    with pytest.raises(NotImplementedError, match="not implemented for 'UInt64'"):
+        dense_rows(rows, 4, dtype=torch.uint64)
+
+
+def test_sums_of_64_bits_that_float64_rounds_are_taken():
+    """The largest number is one that only looks too large in float64."""
+    rows = (torch.tensor([1, 1]), torch.tensor([0, 2]), torch.tensor([2**63 - 2, 1]))
+    assert dense_rows(rows, 4, dtype=torch.int64).tolist() == [[0, 2**63 - 1, 0, 0]]
+
+
+def test_values_are_mapped_over():
+    """``torch.func.vmap`` gives what a loop gives, for the values and for the table."""
+    many, weight = torch.randn(3, 5), torch.randn(4, 2)
+    for form, other in ((dense_rows, 4), (dense_matmul, weight), (sum_of_rows, weight)):
+        single = lambda v, form=form, other=other: form((IDS, OFFSETS, v), other, check=False)  # noqa: E731
+        looped = torch.stack([single(values) for values in many])
+        if form is not sum_of_rows:  # which torch cannot map
+            assert_bitwise_equal(torch.func.vmap(single)(many), looped)
+    tables = torch.randn(3, 4, 2)
+    mapped = torch.func.vmap(lambda w: dense_matmul((IDS, OFFSETS), w, check=False))(tables)
+    expected = torch.stack([dense_matmul((IDS, OFFSETS), table) for table in tables])
+    assert_within(mapped, expected, 1e-6)
+
+
+def test_shapes_are_known_without_numbers():
+    """On the meta device nothing can be counted, and nothing has to be."""
+    rows = Bags(*(member.to("meta") for member in (IDS, OFFSETS, NUMBERS.float())))
+    weight = torch.zeros(4, 2, device="meta")
+    for form in FORMS:
+        assert form(rows, weight, check=False).shape == (3, 2)
+    assert dense_rows(rows, 4, check=False).shape == (3, 4)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_notation_gives_the_same_bits(form, kind, device):

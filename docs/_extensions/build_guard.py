@@ -42,6 +42,17 @@ def unfinished(
     return again
 
 
+def forget(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Forget all pages that are to be read before the first of them is.
+
+    Sphinx forgets each only when its turn comes, and then finds a label that has moved from one
+    page to another on both.
+    """
+    for docname in docnames:
+        app.emit("env-purge-doc", env, docname)
+        env.clear_doc(docname)
+
+
 def end(app: Sphinx, exception: Exception | None) -> None:
     """Note that the build ended well, if it did, and let the next one in."""
     if exception is None and app._warncount == 0:
@@ -89,5 +100,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect to the beginning and the end, before and after everything else."""
     app.connect("config-inited", begin, priority=0)  # before Sphinx loads what it has read
     app.connect("env-get-outdated", unfinished)
+    app.connect("env-before-read-docs", forget)
     app.connect("build-finished", end, priority=999)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

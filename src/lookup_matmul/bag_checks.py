@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 import torch
 
-from lookup_matmul.checks import ID_DTYPES, check_vocab_size, check_weight
+from lookup_matmul.checks import ID_DTYPES, check_multiplied, check_vocab_size, check_weight
+from lookup_matmul.offset_checks import BAGS, SCIPY, TORCH, Names, check_offsets
 
 INTEGERS = frozenset(
     getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 )
-TABLES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+Members: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
 
 if TYPE_CHECKING:
     from lookup_matmul.bags import Bags, Rows
@@ -57,41 +58,30 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     IndexError: row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; \
 1 of the 3 entries is outside. Give the table more rows or correct the ids.
     """
-    ids, offsets, weights = members_of(bags)
+    members = members_of(bags)
     if vocab_size is not None:
         check_vocab_size(vocab_size)
-    _check_members(ids, offsets, weights)
-    entries = ids.numel()  # which asks C, where len() would ask Python
-    _check_offsets(offsets, entries)
-    if entries and not _inside(ids, vocab_size):
-        raise IndexError(_outside(ids, offsets, vocab_size))
+    _check(members, BAGS, vocab_size)
 
 
-def check_row_count(bags: Bags, rows: Rows) -> None:
-    """Raise unless the offsets are as many as the rows of the matrix ask for."""
+def check_rows(bags: Bags, rows: Rows, vocab_size: int | None) -> None:
+    """Raise as :func:`check_bags` does, in the words of the notation that was read."""
+    names = TORCH if isinstance(rows, torch.Tensor) else SCIPY if hasattr(rows, "shape") else BAGS
     if hasattr(rows, "shape") and bags.offsets.numel() != rows.shape[0] + 1:
         raise ValueError(
-            f"indptr has {bags.offsets.numel()} elements, expected {rows.shape[0] + 1} for the "
-            f"{rows.shape[0]} rows of the matrix; one for each row, and the end."
+            f"{names.offsets} has {bags.offsets.numel()} elements, expected {rows.shape[0] + 1} "
+            f"for the {rows.shape[0]} rows of the matrix; one for each row, and the end."
         )
+    _check(bags, names, vocab_size)
 
 
 def check_table(weight: torch.Tensor) -> None:
     """Raise unless ``weight`` is a table that sparse rows can meet."""
     check_weight(weight)
-    if weight.layout != torch.strided:
-        raise ValueError(
-            f"weight has layout {weight.layout}, expected a dense table; "
-            "convert with weight.to_dense()."
-        )
-    if weight.dtype not in TABLES:
-        raise TypeError(
-            f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
-            "convert with weight.bfloat16()."
-        )
+    check_multiplied(weight)
 
 
-def members_of(bags: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+def members_of(bags: Sequence[Any]) -> Members:
     """Give ids, offsets and weights, or raise unless those are what ``bags`` holds."""
     if not isinstance(bags, (tuple, list)) or len(bags) not in (2, 3):
         count = f" of {len(bags)}" if isinstance(bags, (tuple, list)) else ""
@@ -109,9 +99,20 @@ def members_of(bags: Sequence[Any]) -> tuple[torch.Tensor, torch.Tensor, torch.T
     return ids, offsets, weights
 
 
-def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None) -> None:
+def _check(members: Members, names: Names, vocab_size: int | None) -> None:
+    ids, offsets, weights = members
+    _check_members(ids, offsets, weights, names)
+    entries = ids.numel()  # which asks C, where len() would ask Python
+    check_offsets(offsets, entries, names)
+    if entries and not _inside(ids, vocab_size):
+        raise IndexError(_outside(ids, offsets, vocab_size, names.ids))
+
+
+def _check_members(
+    ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tensor | None, names: Names
+) -> None:
     device, on_cpu = ids.device, ids.is_cpu  # asking for the one is much quicker than comparing
-    for name, member in (("ids", ids), ("offsets", offsets), ("weights", weights)):
+    for name, member in zip(names, (ids, offsets, weights), strict=True):
         if member is None:
             continue
         if member.dim() != 1 or member.layout is not torch.strided:
@@ -121,10 +122,10 @@ def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tens
             )
         if not (member.is_cpu and on_cpu) and member.device != device:
             raise ValueError(
-                f"ids is on {device} and {name} on {member.device}, expected one device; "
+                f"{names.ids} is on {device} and {name} on {member.device}, expected one device; "
                 "move one of them with .to(...)."
             )
-        if name != "weights" and member.dtype not in ID_DTYPES:
+        if member is not weights and member.dtype not in ID_DTYPES:
             raise TypeError(
                 f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
                 f"convert with {name}.long() if the values are meant as row numbers."
@@ -140,40 +141,13 @@ def _check_members(ids: torch.Tensor, offsets: torch.Tensor, weights: torch.Tens
             else "take one real number of each, such as .abs()"
         )
         raise TypeError(
-            f"weights has dtype {weights.dtype}, expected an integer or floating one; {remedy}."
+            f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
+            f"{remedy}."
         )
     if weights.numel() != ids.numel():
         raise ValueError(
-            f"weights has {len(weights)} elements and ids {len(ids)}, expected as many; "
-            "give each entry its value."
-        )
-
-
-def _check_offsets(offsets: torch.Tensor, entries: int) -> None:
-    if offsets.numel() == 0:
-        raise ValueError(
-            "offsets is empty, expected one element for each row and the end; "
-            "no rows at all are written as [0]."
-        )
-    read = _readable(offsets)
-    if (first := int(read[0])) != 0:
-        raise ValueError(
-            f"offsets[0] is {first}, expected 0: row 0 begins with the first entry; "
-            "subtract the first element if this is a slice of a larger matrix."
-        )
-    falls = read[1:] < read[:-1]
-    # NumPy counts in a third of the time that its any() takes on a short array.
-    if np.count_nonzero(falls) if isinstance(falls, np.ndarray) else falls.any():
-        row = int(torch.as_tensor(falls).int().argmax())
-        raise ValueError(
-            f"row {row} begins at {int(read[row])} and ends at {int(read[row + 1])}, "
-            f"expected offsets that never fall; correct offsets[{row + 1}]."
-        )
-    if (last := int(read[-1])) != entries:
-        raise ValueError(
-            f"row {len(offsets) - 2} ends at offsets[{len(offsets) - 1}] = {last}, expected "
-            f"{entries}, the number of entries; append it if the offsets are only the beginnings "
-            "(include_last_offset=False)."
+            f"{names.weights} has {len(weights)} elements and {names.ids} {len(ids)}, "
+            "expected as many; give each entry its value."
         )
 
 
@@ -183,17 +157,7 @@ def _inside(ids: torch.Tensor, vocab_size: int | None) -> bool:
     return smallest >= 0 and (vocab_size is None or largest < vocab_size)
 
 
-def _readable(tensor: torch.Tensor) -> Any:
-    """Give the array of a tensor, which NumPy reads in half the time, where it can reach it."""
-    if not tensor.is_cpu or torch.compiler.is_compiling():
-        return tensor
-    try:
-        return tensor.numpy()
-    except RuntimeError:  # inside a transform of torch.func
-        return tensor
-
-
-def _outside(ids: torch.Tensor, offsets: torch.Tensor, vocab_size: int | None) -> str:
+def _outside(ids: torch.Tensor, offsets: torch.Tensor, vocab_size: int | None, name: str) -> str:
     outside = ids < 0
     if vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max:
         outside |= ids >= vocab_size
@@ -209,7 +173,7 @@ def _outside(ids: torch.Tensor, offsets: torch.Tensor, vocab_size: int | None) -
     remedy = (
         "A negative column does not count from the end: leave the entry out."
         if value < 0
-        else "Give the table more rows or correct the ids."
+        else f"Give the table more rows or correct the {name}."
     )
     return (
         f"row {row} names column {value}, {expected}; "

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from lookup_matmul.bag_checks import check_bags, check_row_count, members_of
+from lookup_matmul.bag_checks import check_rows, members_of
 
 # The dtypes that count as sound input and that NumPy and torch both know;
 # a swapped order of bytes makes another dtype.
@@ -100,8 +100,7 @@ tensor([2, 3, 1]))
             "layout sparse_csr, or (ids, offsets, weights) as tensors."
         )
     if check:
-        check_row_count(bags, rows)
-        check_bags(bags, column_count(rows))
+        check_rows(bags, rows, column_count(rows))
     return bags
 
 
@@ -116,8 +115,7 @@ def bags_for(rows: Rows, vocab_size: int, device: torch.device | None, check: bo
                 "column k of the one multiplies row k of the other, so make both from the same "
                 "vocabulary."
             )
-        check_row_count(bags, rows)
-        check_bags(bags, vocab_size)
+        check_rows(bags, rows, vocab_size)
     if device is None or bags.ids.device == device:
         return bags
     if isinstance(rows, (torch.Tensor, tuple, list)):
@@ -159,7 +157,7 @@ def _from_scipy(rows: Any) -> Bags:
         remedy = {
             1: "convert with rows.reshape(1, -1).tocsr() if it is one row",
             2: "convert with rows.tocsr()",
-        }.get(rows.ndim, "take one matrix of it, such as rows[0].tocsr()")
+        }.get(rows.ndim, "stack its matrices with rows.reshape(-1, rows.shape[-1]).tocsr()")
         raise TypeError(
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, "
             f"expected CSR with two dimensions; {remedy}."

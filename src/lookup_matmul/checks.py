@@ -3,6 +3,7 @@
 import torch
 
 ID_DTYPES = (torch.int32, torch.int64)
+MULTIPLIED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
@@ -20,7 +21,7 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     TypeError
         If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
     ValueError
-        If ``vocab_size`` is negative.
+        If ``ids`` is sparse or nested, or ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -44,6 +45,7 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
             f"ids is {_shown(ids)}, expected a torch.Tensor of int32 or int64; "
             "wrap it in torch.tensor(...)."
         )
+    _check_dense("ids", ids)
     if ids.dtype not in ID_DTYPES:
         raise TypeError(
             f"ids has dtype {ids.dtype} (first value: {_first(ids)}), "
@@ -86,7 +88,8 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     TypeError
         If one of the two is no tensor or of a dtype that is not allowed.
     ValueError
-        If ``weight`` is not two-dimensional or lies on another device than ``ids``.
+        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        or they lie on two devices.
     IndexError
         If an id is negative or not below the vocabulary size.
 
@@ -109,19 +112,21 @@ A negative id does not count from the end: mask it or map it to a row first.
 
 
 def check_weight(weight: torch.Tensor) -> None:
-    """Raise unless ``weight`` is a table: two dimensions, floating dtype."""
+    """Raise unless ``weight`` is a table: dense, two dimensions, floating dtype."""
     if not isinstance(weight, torch.Tensor):
-        hint = (
-            "pass its .weight"
-            if isinstance(weight, torch.nn.Module)
-            else "wrap it in torch.tensor(...)"
-        )
-        raise TypeError(f"weight is {_shown(weight)}, expected a torch.Tensor; {hint}.")
-    if not weight.is_floating_point():
         raise TypeError(
-            f"weight has dtype {weight.dtype}, expected a floating dtype; "
-            "convert with weight.float()."
+            f"weight is {_shown(weight)}, expected a torch.Tensor; {_table_of(weight)}."
         )
+    _check_dense("weight", weight)
+    if not weight.is_floating_point():
+        remedy = (
+            "convert with weight.dequantize()"
+            if weight.is_quantized
+            else "take one real number of each, such as weight.real"
+            if weight.is_complex()
+            else "convert with weight.float()"
+        )
+        raise TypeError(f"weight has dtype {weight.dtype}, expected a floating dtype; {remedy}.")
     if weight.dim() != 2:
         raise ValueError(
             f"weight has shape {tuple(weight.shape)}, expected two dimensions "
@@ -129,8 +134,43 @@ def check_weight(weight: torch.Tensor) -> None:
         )
 
 
+def check_multiplied(weight: torch.Tensor) -> None:
+    """Raise unless torch can multiply by a table and add up its rows; it copies more dtypes."""
+    if weight.dtype not in MULTIPLIED:
+        raise TypeError(
+            f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
+            "convert with weight.bfloat16()."
+        )
+
+
+def _check_dense(name: str, tensor: torch.Tensor) -> None:
+    if tensor.is_nested:
+        raise ValueError(
+            f"{name} is a nested tensor, expected a dense one; take one of {name}.unbind()."
+        )
+    if tensor.layout is not torch.strided:
+        kind = "table" if name == "weight" else "tensor"
+        raise ValueError(
+            f"{name} has layout {tensor.layout}, expected a dense {kind}; "
+            f"convert with {name}.to_dense()."
+        )
+
+
+def _table_of(value: object) -> str:
+    """Say where the table of a layer is, of shape (vocabulary size, embedding dimension)."""
+    if isinstance(value, torch.nn.Linear):
+        return "pass its .weight.T, since a Linear holds the table transposed"
+    if isinstance(value, torch.nn.Embedding | torch.nn.EmbeddingBag):
+        return "pass its .weight"
+    if isinstance(value, torch.nn.Module):
+        return "pass the tensor in it that holds the table, one row for each id"
+    return "wrap it in torch.tensor(...)"
+
+
 def _outside(ids: torch.Tensor, vocab_size: int) -> str:
-    outside = (ids < 0) | (ids >= vocab_size)
+    outside = ids < 0
+    if vocab_size <= torch.iinfo(ids.dtype).max:  # or the comparison would wrap around
+        outside |= ids >= vocab_size
     count = int(outside.sum())
     position = [int(i) for i in outside.nonzero()[0]]
     value = int(ids[tuple(position)])

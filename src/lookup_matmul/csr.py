@@ -9,6 +9,8 @@ from lookup_matmul.bag_checks import check_bags, members_of
 from lookup_matmul.bags import Bags
 from lookup_matmul.checks import check_vocab_size
 
+NARROW = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32)
+
 
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """Write the arguments of an embedding bag as a SciPy CSR matrix.
@@ -24,7 +26,8 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     -------
     scipy.sparse.csr_array
         Shape (number of rows, vocab_size), sharing memory with ``bags``; gradients stay behind.
-        Copied are: ids and offsets, if their dtypes differ or, as int64, could be int32;
+        Copied are: ids or offsets of int32, as int64, if the other of the two is int64
+        or there are 2**31 columns or more;
         weights of a dtype that NumPy lacks (bfloat16, float8) or SciPy cannot compute with
         (float16), as float32; and weights of ``None``, written as float32 ones.
 
@@ -107,13 +110,19 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     if falls.any():
         place = int(falls.nonzero()[0])
         row = int(torch.searchsorted(offsets, place, right=True)) - 1
+        narrow = bags.weights is not None and bags.weights.dtype in NARROW
+        copied = "astype('int64')" if narrow else "copy()"  # or their sums would wrap around
         raise ValueError(
             f"row {row} has id {int(ids[place])} before {int(ids[place + 1])}, expected ascending "
-            "and distinct ids; sum_duplicates() of a to_scipy_csr(...).copy() sorts and adds them."
+            f"and distinct ids; sum_duplicates() of a to_scipy_csr(...).{copied} sorts and adds "
+            "them."
         )
     values = _values(bags, torch.get_default_dtype())
     size = (len(offsets) - 1, vocab_size)
-    return torch.sparse_csr_tensor(offsets, ids, values, size, check_invariants=True)
+    # The device is said, or torch.set_default_device would decide.
+    return torch.sparse_csr_tensor(
+        offsets, ids, values, size, device=ids.device, check_invariants=True
+    )
 
 
 def _values(bags: Bags, dtype: torch.dtype) -> torch.Tensor:

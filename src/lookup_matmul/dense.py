@@ -24,7 +24,8 @@ def dense_rows(
         Dtype of the result; by default :func:`torch.get_default_dtype`.
         An integer one has to hold every value that the dtype of the values can.
     check : bool
-        Whether to check the input first; ``False`` leaves a broken matrix to torch.
+        Whether to check the input first; ``False`` leaves a broken matrix to torch,
+        and sums that an integer ``dtype`` cannot hold wrap around.
 
     Returns
     -------
@@ -36,7 +37,8 @@ def dense_rows(
     ------
     TypeError, ValueError, IndexError
         As for :func:`sum_of_rows`; also a ``TypeError`` if ``dtype`` would cut values off,
-        or if ``vocab_size`` is no ``int``, and a ``ValueError`` if it is negative.
+        or if ``vocab_size`` is no ``int``, and a ``ValueError`` if it is negative
+        or a sum of duplicates is no number of an integer ``dtype``.
 
     Examples
     --------
@@ -48,12 +50,18 @@ def dense_rows(
     if check:
         check_vocab_size(vocab_size)
     ids, offsets, weights = bags_for(rows, vocab_size, None, check)
-    if check and weights is not None:
-        _check_dtype(weights.dtype, dtype or torch.get_default_dtype())
-    dense = torch.zeros(len(offsets) - 1, vocab_size, dtype=dtype, device=ids.device)
+    dtype = dtype or torch.get_default_dtype()
     values = torch.ones_like(ids) if weights is None else weights
-    counted = torch.arange(len(dense), device=ids.device).repeat_interleave(offsets.diff())
-    return dense.index_put_((counted, ids.long()), values.to(dense.dtype), accumulate=True)
+    owners = torch.arange(len(offsets) - 1, device=ids.device)
+    owners = owners.repeat_interleave(offsets.diff(), output_size=ids.numel())
+    if check:
+        if weights is not None:
+            _check_dtype(weights.dtype, dtype)
+        if ids.numel() and not (dtype.is_floating_point or dtype.is_complex):
+            _check_sums(owners * vocab_size + ids, values, dtype, vocab_size)
+    # Made from the values, the zeros have what a transform such as torch.func.vmap adds to them.
+    dense = values.new_zeros(len(offsets) - 1, vocab_size, dtype=dtype)
+    return dense.index_put_((owners, ids.long()), values.to(dtype), accumulate=True)
 
 
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
@@ -105,4 +113,26 @@ def _check_dtype(values: torch.dtype, dtype: torch.dtype) -> None:
         raise TypeError(
             f"dtype is {dtype} and the values are {values}, expected a dtype that holds them all, "
             "since others would cut some off; leave dtype out or convert the values first."
+        )
+
+
+def _check_sums(
+    places: torch.Tensor, values: torch.Tensor, dtype: torch.dtype, vocab_size: int
+) -> None:
+    """Raise if entries in one place add up to what an integer ``dtype`` cannot hold."""
+    least, most = (
+        (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+    )
+    places, entry = torch.unique(places, return_inverse=True)
+    sums = torch.zeros_like(places).index_add_(0, entry, values.long())
+    # A sum of 64 bits that has wrapped around is 2**64 off; float64 only rounds.
+    rough = torch.zeros_like(places, dtype=torch.float64).index_add_(0, entry, values.double())
+    wrapped = (sums.double() - rough).abs() > 2.0**63
+    wrong = (sums < least) | (sums > min(most, 2**63 - 1)) | wrapped
+    if wrong.any():
+        row, column = divmod(int(places[wrong][0]), vocab_size)
+        raise ValueError(
+            f"row {row} has several entries in column {column} that add up to "
+            f"{rough[wrong][0]:.6g}, expected {least} to {most}, as {dtype} holds; "
+            "ask for a wider dtype."
         )

@@ -19,7 +19,7 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     Raises
     ------
     TypeError
-        If an argument is not a dense real tensor.
+        If an argument is not a dense real tensor, or is quantized.
     AssertionError
         If shape, dtype, device or any bit differs.
         The message counts the differing elements, shows the first and the largest difference.
@@ -71,7 +71,7 @@ def assert_within(
     Raises
     ------
     TypeError
-        If an argument is not a dense tensor of a floating dtype.
+        If an argument is not a dense tensor of a floating dtype, or is quantized.
     ValueError
         If the bound is negative or NaN, or does not broadcast to the shape.
     AssertionError
@@ -118,20 +118,39 @@ Largest difference: 0.25 at [1].
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """Tell for each element whether the bits differ; both tensors have one shape and dtype."""
-    bits = _BITS[first.element_size()]
-    return first.detach().contiguous().view(bits) != second.detach().contiguous().view(bits)
+    return _bits(first) != _bits(second)
+
+
+def check_dense_real(name: str, tensor: torch.Tensor) -> None:
+    """Raise unless a tensor has bits that can be compared one element with one element."""
+    __tracebackhide__ = True
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(
+            f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; "
+            "wrap it in torch.as_tensor(...)."
+        )
+    if tensor.is_nested or tensor.layout != torch.strided or tensor.is_complex():
+        kind = "nested" if tensor.is_nested else tensor.layout
+        raise TypeError(
+            f"{name} has layout {kind} and dtype {tensor.dtype}, expected a dense real tensor; "
+            "use .to_dense(), torch.view_as_real or .to_padded_tensor."
+        )
+    if tensor.is_quantized:
+        raise TypeError(
+            f"{name} has dtype {tensor.dtype}, expected one that is not quantized; "
+            "compare .int_repr(), or the values with .dequantize()."
+        )
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    # The imaginary part of a conjugate carries a sign that is not in its bits yet.
+    return tensor.detach().resolve_neg().contiguous().view(_BITS[tensor.element_size()])
 
 
 def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
     __tracebackhide__ = True
-    for name, tensor in (("actual", actual), ("expected", expected)):
-        if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"{name} is a {type(tensor).__name__}, expected a torch.Tensor.")
-        if tensor.layout != torch.strided or tensor.is_complex():
-            raise TypeError(
-                f"{name} has layout {tensor.layout} and dtype {tensor.dtype}, "
-                "expected a dense real tensor; use .to_dense() or torch.view_as_real."
-            )
+    check_dense_real("actual", actual)
+    check_dense_real("expected", expected)
     if actual.shape != expected.shape:
         raise AssertionError(f"shape {tuple(actual.shape)}, expected {tuple(expected.shape)}.")
     if actual.device != expected.device:
@@ -139,16 +158,32 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def _difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    if not (actual.is_floating_point() or expected.is_floating_point()):
+        return _whole_difference(actual, expected)
     left, right = actual.detach().double(), expected.detach().double()
     # Equal infinities differ by nothing, though their difference is NaN.
     return torch.where(left == right, 0.0, (left - right).abs())
+
+
+def _whole_difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Subtract integers before they are rounded to float64, which has 53 bits for their 64."""
+    if actual.dtype == torch.uint64:  # in 64 bits with a sign the order is kept, a half lower
+        left, right = (tensor.view(torch.int64) ^ -(2**63) for tensor in (actual, expected))
+    else:
+        left, right = actual.long(), expected.long()
+    gap = (torch.maximum(left, right) - torch.minimum(left, right)).double()
+    return torch.where(gap < 0, gap + 2.0**64, gap)  # a gap of over 63 bits has wrapped around
 
 
 def _where(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
     first = [int(i) for i in differs.nonzero()[0]]
     difference = _difference(actual, expected).masked_fill(~differs, -1.0)
     largest = [int(i) for i in torch.unravel_index(difference.argmax(), difference.shape)]
-    shown, wanted = (tensor[tuple(first)].item() for tensor in (actual, expected))
+    elements = [tensor[tuple(first)] for tensor in (actual, expected)]
+    shown, wanted = (str(element.item()) for element in elements)
+    if shown == wanted and actual.dtype == expected.dtype:  # two NaNs
+        bits = [_bits(element).item() % 2 ** (8 * element.element_size()) for element in elements]
+        shown, wanted = (f"{shown} (bits {number:#x})" for number in bits)
     return (
         f"{int(differs.sum())} of {differs.numel()} elements differ. "
         f"First at {first}: {shown}, expected {wanted}. "

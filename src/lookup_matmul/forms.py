@@ -2,7 +2,7 @@
 
 import torch
 
-from lookup_matmul.checks import check_ids, check_inputs
+from lookup_matmul.checks import check_ids, check_inputs, check_multiplied
 
 
 def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
@@ -30,7 +30,8 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
     TypeError
         If an argument is no tensor or of a dtype that is not allowed.
     ValueError
-        If ``weight`` is not two-dimensional or lies on another device than ``ids``.
+        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        or they lie on two devices.
     IndexError
         If an id is negative or not below the vocabulary size.
 
@@ -77,7 +78,7 @@ def one_hot(
     TypeError
         If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
     ValueError
-        If ``vocab_size`` is negative.
+        If ``ids`` is sparse or nested, or ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -90,7 +91,8 @@ def one_hot(
     """
     if check:
         check_ids(ids, vocab_size)
-    encoding = torch.zeros(*ids.shape, vocab_size, dtype=dtype, device=ids.device)
+    # Made from the ids, the zeros have what a transform such as torch.func.vmap adds to them.
+    encoding = ids.new_zeros(*ids.shape, vocab_size, dtype=dtype or torch.get_default_dtype())
     # scatter_ takes its index as int64 only.
     return encoding.scatter_(-1, ids.long().unsqueeze(-1), 1)
 
@@ -108,7 +110,7 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     ids : torch.Tensor
         Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
     weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), floating dtype.
+        Shape (vocabulary size, embedding dimension), float16, bfloat16, float32 or float64.
     check : bool
         Whether to check the input first; ``False`` leaves bad ids to torch.
 
@@ -123,7 +125,8 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     TypeError
         If an argument is no tensor or of a dtype that is not allowed.
     ValueError
-        If ``weight`` is not two-dimensional or lies on another device than ``ids``.
+        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        or they lie on two devices.
     IndexError
         If an id is negative or not below the vocabulary size.
 
@@ -144,4 +147,5 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     """
     if check:
         check_inputs(ids, weight)
+        check_multiplied(weight)
     return one_hot(ids, weight.shape[0], dtype=weight.dtype, check=False) @ weight

@@ -9,6 +9,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from lookup_matmul.layer_checks import check_layer, expect, table_of
+
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     """Make the Linear without bias that maps one-hot rows to what ``embedding`` returns.
@@ -33,10 +35,10 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     Raises
     ------
     TypeError
-        If ``embedding`` is no Embedding.
+        If ``embedding`` is no Embedding, or one with a ``forward`` of its own.
     ValueError
         If it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``,
-        none of which a Linear has.
+        none of which a Linear has, or if its weight is computed from other parameters.
 
     Examples
     --------
@@ -47,7 +49,8 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     >>> shares_storage(embedding.weight, linear.weight)
     False
     """
-    _expect("embedding", embedding, nn.Embedding)
+    expect("embedding", embedding, nn.Embedding, "make one with nn.Embedding.from_pretrained")
+    weight = check_layer("embedding", embedding, nn.Embedding)
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
     if used:
@@ -57,11 +60,11 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
             "Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
             "freeze=False)."
         )
-    rows, dim = embedding.weight.shape
+    rows, dim = weight.shape
     linear = nn.Linear(
         rows, dim, bias=False, device="meta"
     )  # meta: the weight comes from elsewhere
-    linear.weight = _transposed(embedding.weight, share)
+    linear.weight = _transposed(weight, share)
     return linear
 
 
@@ -86,9 +89,9 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     Raises
     ------
     TypeError
-        If ``linear`` is no Linear.
+        If ``linear`` is no Linear, or one with a ``forward`` of its own.
     ValueError
-        If it has a bias.
+        If it has a bias, or a weight that is computed from other parameters or not there yet.
 
     Examples
     --------
@@ -99,11 +102,11 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     >>> shares_storage(embedding.weight, linear.weight)
     True
     """
-    _expect("linear", linear, nn.Linear)
-    _refuse_bias(linear)
-    dim, rows = linear.weight.shape
+    expect("linear", linear, nn.Linear, "make one with torch.nn.Linear(..., bias=False)")
+    weight = check_layer("linear", linear, nn.Linear)
+    dim, rows = weight.shape
     embedding = nn.Embedding(rows, dim, device="meta")
-    embedding.weight = _transposed(linear.weight, share)
+    embedding.weight = _transposed(weight, share)
     return embedding
 
 
@@ -123,7 +126,8 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
     TypeError
         If they are not one Embedding and one Linear, or their dtypes differ.
     ValueError
-        If the shapes do not match or the Linear has a bias.
+        If the shapes do not match, the Linear has a bias,
+        or a weight is computed from other parameters or not there yet.
 
     Examples
     --------
@@ -137,12 +141,9 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
     if None in found or found[0] is found[1]:
         raise TypeError(
             f"source is a {type(source).__name__} and target a {type(target).__name__}, "
-            "expected one nn.Embedding and one nn.Linear."
+            "expected one nn.Embedding and one nn.Linear; pass the layers that hold the tables."
         )
-    for layer in (source, target):
-        if isinstance(layer, nn.Linear):
-            _refuse_bias(layer)
-    origin, place = _weight(source), _weight(target)
+    origin, place = table_of("source", source), table_of("target", target)
     if origin.T.shape != place.shape:
         raise ValueError(
             f"source.weight has shape {tuple(origin.shape)} "
@@ -159,7 +160,7 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Tell whether two tensors view one storage, so that writing to one can change the other.
+    """Tell whether two tensors view the same memory, so that writing to one can change the other.
 
     Parameters
     ----------
@@ -169,12 +170,13 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
     Returns
     -------
     bool
+        Whether they view one storage, or storages that overlap, as of views of a NumPy array.
         ``False`` for empty tensors, which hold nothing to share.
 
     Raises
     ------
     TypeError
-        If an argument is no tensor.
+        If an argument is no dense tensor.
 
     Examples
     --------
@@ -182,10 +184,22 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
     >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())
     (True, False)
     """
-    _expect("first", first, torch.Tensor)
-    _expect("second", second, torch.Tensor)
-    addresses = [tensor.untyped_storage().data_ptr() for tensor in (first, second)]
-    return addresses[0] == addresses[1] != 0
+    for name, tensor in (("first", first), ("second", second)):
+        expect(name, tensor, torch.Tensor, "pass the .weight of a layer")
+        if tensor.layout != torch.strided:
+            raise TypeError(
+                f"{name} has layout {tensor.layout}, expected a dense tensor; "
+                "compare its members, such as .values()."
+            )
+    (begin, end), (other_begin, other_end) = _extent(first), _extent(second)
+    overlap = max(begin, other_begin) < min(end, other_end)
+    return overlap and first.device == second.device
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    storage = tensor.untyped_storage()
+    begin = storage.data_ptr()
+    return begin, begin + storage.nbytes() if begin else 0  # a meta tensor has sizes only
 
 
 def _transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
@@ -193,22 +207,3 @@ def _transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
     if not share:
         table = table.clone(memory_format=torch.contiguous_format)
     return nn.Parameter(table, requires_grad=weight.requires_grad)
-
-
-def _weight(layer: nn.Module) -> torch.Tensor:
-    weight = layer.weight
-    assert isinstance(weight, torch.Tensor)
-    return weight
-
-
-def _expect(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} has type {type(value).__name__}, expected {kind.__name__}.")
-
-
-def _refuse_bias(linear: nn.Linear) -> None:
-    if linear.bias is not None:
-        raise ValueError(
-            f"{linear} has a bias, expected none: a lookup adds nothing. Make it with bias=False, "
-            "or fold the bias into every row first: with one-hot rows it adds the same to each."
-        )

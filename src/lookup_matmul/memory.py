@@ -1,24 +1,21 @@
 """How many bytes a computation asks for, in all and at one time."""
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from lookup_matmul.allocations import recorded_events, sizes_of
+
 
 class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
-    """Collects the storages of all results; holding them keeps an address from being used twice."""
+    """Collects all storages; holding them keeps an address from being used twice."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.known: dict[int, torch.UntypedStorage] = {}
+        self.known: dict[int, tuple[torch.UntypedStorage, int]] = {}
         self.allocated = 0
 
     def __torch_dispatch__(
@@ -28,14 +25,21 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch le
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        for storage in _storages((args, kwargs)):
-            self.known.setdefault(storage._cdata, storage)
+        # What torch makes of Python's numbers arrives here first as the argument of lift_fresh.
+        self.look((args, kwargs), made=func is torch.ops.aten.lift_fresh.default)
         result = func(*args, **(kwargs or {}))
-        for storage in _storages(result):
-            if storage._cdata not in self.known:
-                self.known[storage._cdata] = storage
-                self.allocated += storage.nbytes()
+        self.look(result, made=True)  # with what an out= or a resize_ has made larger
         return result
+
+    def look(self, tree: object, *, made: bool) -> None:
+        """Count storages that have grown; one not seen before has, if it was made here."""
+        for storage in _storages(tree):
+            size = storage.nbytes()
+            made_by_torch = made and storage.resizable()  # unlike the memory of an array
+            _, before = self.known.get(storage._cdata, (None, 0 if made_by_torch else size))
+            if size > before:
+                self.allocated += size
+            self.known[storage._cdata] = (storage, size)
 
 
 def allocated_bytes(call: Callable[[], object]) -> int:
@@ -49,7 +53,9 @@ def allocated_bytes(call: Callable[[], object]) -> int:
     Returns
     -------
     int
-        Bytes of all new storages, on any device; views and results written in place add nothing.
+        Bytes of all new storages, on any device, and of those that ``out=`` or ``resize_`` made
+        larger, which are written anew; views and results written in place add nothing,
+        nor does the memory of NumPy's arrays.
         Scratch memory inside a kernel is not seen; :func:`peak_bytes` sees it.
 
     Examples
@@ -80,8 +86,23 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
     -------
     int
         Bytes, scratch memory inside kernels included.
-        On a CPU the profiler reports every allocation and release of torch's allocator;
+        On a CPU it is every allocation and release of torch's allocator in this thread;
         on CUDA it is :func:`torch.cuda.max_memory_allocated`, which counts in blocks of 512.
+
+    Raises
+    ------
+    ValueError
+        If ``device`` is neither a CPU nor a CUDA device that is there.
+    RuntimeError
+        If on a CPU one of torch's profilers is at work in this thread.
+
+    Notes
+    -----
+    A CPU's number is an upper bound where the call releases memory that was taken before:
+    torch does not know how large such a block is and does not subtract it.
+    Torch tells only of the thread that calls; what the call leaves to other threads of Python is
+    not counted. Measurements may stand inside one another, and beside one another in threads.
+    On CUDA the peak is one of the device, so they may not.
 
     Examples
     --------
@@ -90,6 +111,11 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
     400
     """
     device = torch.device(device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device is {device}, but torch finds no GPU; measure on cpu, or install a torch "
+            "and a driver for CUDA."
+        )
     if device.type == "cuda":
         before = torch.cuda.memory_allocated(device)
         torch.cuda.reset_peak_memory_stats(device)
@@ -97,43 +123,7 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
         return torch.cuda.max_memory_allocated(device) - before
     if device.type != "cpu":
         raise ValueError(f"device is {device}, expected cpu or cuda; no other reports its memory.")
-    _, sizes = profile_memory_of(call)
-    return max(accumulate(sizes, initial=0))
-
-
-def profile_memory_of(
-    call: Callable[[], object], *, with_flops: bool = False
-) -> tuple[Any, list[int]]:
-    """Give torch's profile of a call on a CPU, and the bytes of each allocation and release."""
-    with (
-        _without_log_of_profiler(),
-        profile(
-            activities=[ProfilerActivity.CPU], profile_memory=True, with_flops=with_flops
-        ) as recorded,
-    ):
-        call()
-    events = recorded.profiler.kineto_results.events()
-    return recorded, [event.nbytes() for event in events if event.name() == "[memory]"]
-
-
-@contextmanager
-def _without_log_of_profiler() -> Iterator[None]:
-    """Keep the profiler's own lines off standard error, and pass everything else on.
-
-    It writes them below Python, whatever its log level, and they would end on a page.
-    """
-    before = os.dup(2)
-    with tempfile.TemporaryFile() as caught:
-        os.dup2(caught.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(before, 2)
-            caught.seek(0)
-            for line in caught:
-                if not line.startswith(b"USDT:") and b"before the profiling started" not in line:
-                    os.write(2, line)
-            os.close(before)
+    return max(accumulate(sizes_of(recorded_events(call)), initial=0))
 
 
 def _storages(tree: object) -> Iterator[torch.UntypedStorage]:

@@ -2,7 +2,7 @@
 
 import torch
 
-from lookup_matmul.equality import bits_differ
+from lookup_matmul.equality import bits_differ, check_dense_real
 from lookup_matmul.layers import shares_storage
 
 
@@ -22,9 +22,11 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
 
     Raises
     ------
+    TypeError
+        If one of the two is no dense real tensor, or is quantized.
     ValueError
-        If the shapes or dtypes differ, the tables are not two-dimensional,
-        or both view one storage.
+        If the shapes, dtypes or devices differ, the tables are not two-dimensional,
+        or both view the same memory.
 
     Examples
     --------
@@ -34,10 +36,18 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     >>> rows_moved(before, after)
     tensor([False,  True, False])
     """
+    check_dense_real("before", before)
+    check_dense_real("after", after)
     if before.shape != after.shape or before.dim() != 2 or before.dtype != after.dtype:
         raise ValueError(
             f"before has shape {tuple(before.shape)} and dtype {before.dtype}, after has "
-            f"{tuple(after.shape)} and {after.dtype}; expected the same table at two times."
+            f"{tuple(after.shape)} and {after.dtype}; expected the same table at two times; "
+            "take before = weight.clone()."
+        )
+    if before.device != after.device:
+        raise ValueError(
+            f"before is on {before.device} and after on {after.device}, expected one device; "
+            "move one of them with .to(...)."
         )
     if shares_storage(before, after):
         raise ValueError(

@@ -63,6 +63,7 @@ from lookup_matmul.timings.recording import (
     write_recording,
 )
 from lookup_matmul.timings.report import in_unit, markdown_table, pivot_table, ratio_table
+from lookup_matmul.timings.text import escaped
 
 __all__ = [
     "BACKWARD",
@@ -91,6 +92,7 @@ __all__ = [
     "draw_ids",
     "draw_inputs",
     "error_bound",
+    "escaped",
     "expected_columns",
     "forms_of",
     "free_bytes",

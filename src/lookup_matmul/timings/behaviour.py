@@ -12,6 +12,7 @@ import torch
 from lookup_matmul.timings.cases import FORWARD, Case
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.inputs import Inputs
+from lookup_matmul.timings.text import plain
 
 VOCAB_SIZE, DIM = 4, 5
 TESTS = {
@@ -63,7 +64,8 @@ def outcome(test: str, form: str, device: str) -> str:
     Returns
     -------
     str
-        The error, or what is in the rows that came back.
+        The error, its first line with other marks for what could be markup,
+        or what is in the rows that came back.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def outcome(test: str, form: str, device: str) -> str:
     try:
         result = contender(case, Inputs(ids, weight.to(device), none, none))().cpu()
     except Exception as error:  # whatever it is, it is what happened
-        return f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200]}"
+        return f"{type(error).__name__}: {plain(str(error))}"
     if test == "nan_in_another_row":
         return f"{int(result.isnan().any(1).sum())} of 3 rows are NaN"
     return "a row of zeros" if not result[1].any() else "a row of other numbers"

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from statistics import quantiles
 from time import perf_counter
+from timeit import Timer
 from typing import NamedTuple, TypeAlias
 
 import torch
-from torch.utils.benchmark import Timer
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
@@ -55,21 +55,27 @@ def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
 
     Notes
     -----
-    :class:`torch.utils.benchmark.Timer` warms up, synchronises CUDA, pauses Python's garbage
-    collector, and runs here with the number of threads that torch uses anyway, not its own one.
+    At least two calls warm up, a hundredth of those that are timed; then ``prepare`` is called
+    once more. :class:`timeit.Timer` runs the loop and pauses Python's garbage collector.
+    PyTorch's own timer does the same with one thread, and needs to be told of more.
 
     Examples
     --------
     >>> stopwatch(lambda: torch.ones(10), calls=3) > 0
     True
     """
-    timer = Timer(
-        "call()",
-        setup="prepare()",
-        globals={"call": call, "prepare": prepare or (lambda: None)},
-        num_threads=torch.get_num_threads(),
-    )
-    return timer.timeit(calls).median
+    names = {"call": call, "prepare": prepare or (lambda: None)}
+    # Not torch.utils.benchmark: its import looks for a compiler of CUDA, and says if it finds one.
+    timer = Timer("call()", "prepare()", _now, globals=names)
+    timer.timeit(max(calls // 100, 2))
+    return timer.timeit(calls) / calls
+
+
+def _now() -> float:
+    """Read the clock once the device has done what was asked of it."""
+    if torch.accelerator.is_available():
+        torch.accelerator.synchronize()
+    return perf_counter()
 
 
 def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:

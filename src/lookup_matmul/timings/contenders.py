@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import logging
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stderr
+from io import StringIO
 from typing import TypeAlias
 
 import torch
@@ -58,9 +62,22 @@ def _compiled(inputs: Inputs) -> Contender:
         columns = torch.arange(len(weight), device=ids.device)
         return (ids.unsqueeze(1) == columns).to(weight.dtype) @ weight
 
+    _import_compiler()
     torch.compiler.reset()  # or the shapes of earlier cases would count against this one
     compiled = torch.compile(by_comparison, fullgraph=True, dynamic=False)
     return lambda: compiled(inputs.ids, inputs.weight)
+
+
+def _import_compiler() -> None:
+    """Import what torch's compiler needs of its own accord, which looks for CUDA and says so."""
+    log = logging.getLogger("torch.utils.cpp_extension")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with redirect_stderr(StringIO()):  # torch 2.6 prints what later ones log
+            importlib.import_module("torch.utils.cpp_extension")
+    finally:
+        log.setLevel(level)
 
 
 def _sparse(bags: int, inputs: Inputs) -> Contender:

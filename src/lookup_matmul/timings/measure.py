@@ -21,6 +21,7 @@ from lookup_matmul.timings.inputs import Inputs, draw_ids, draw_inputs
 from lookup_matmul.timings.limits import over_limit, predicted_case_s
 from lookup_matmul.timings.machine import free_bytes, precision_of
 from lookup_matmul.timings.oracle import largest_error, repeats_bitwise
+from lookup_matmul.timings.text import plain
 
 FLUSHED_BYTES = 2**28  # more than the last-level cache of most machines
 PATIENCE_S = 0.25  # a call predicted to take longer is left out
@@ -144,7 +145,7 @@ def _checked(
             errors[case] = largest_error(case, inputs, call())
             calls[case] = call
         except (RuntimeError, AssertionError) as error:
-            refused[case] = f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+            refused[case] = f"{type(error).__name__}: {plain(str(error))}"
     return calls, errors, refused
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from lookup_matmul.memory import profile_memory_of
+from lookup_matmul.allocations import recorded_events, sizes_of
 
 
 def profiled(call: Callable[[], object]) -> tuple[int, int]:
-    """Count with :class:`torch.profiler.profile` what a call does on a CPU.
+    """Count with torch's own profiler what a call does on a CPU.
 
     Parameters
     ----------
@@ -28,6 +28,5 @@ def profiled(call: Callable[[], object]) -> tuple[int, int]:
     >>> profiled(lambda: a @ b)
     (60, 40)
     """
-    seen, sizes = profile_memory_of(call, with_flops=True)
-    operations = sum(event.flops or 0 for event in seen.events())
-    return operations, sum(size for size in sizes if size > 0)
+    events = recorded_events(call, with_flops=True)
+    return sum(event.flops() for event in events), sum(n for n in sizes_of(events) if n > 0)

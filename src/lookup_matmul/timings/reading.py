@@ -6,6 +6,7 @@ from typing import Any
 
 from lookup_matmul.timings.cases import Case
 from lookup_matmul.timings.recording import Recording, read_recording
+from lookup_matmul.timings.text import NAME, escaped
 
 
 def read_recordings(folder: Path) -> dict[str, Recording]:
@@ -24,14 +25,22 @@ def read_recordings(folder: Path) -> dict[str, Recording]:
     Raises
     ------
     ValueError
-        If any file in the folder is not sound.
+        If any file in the folder is not sound, or its name is no plain one.
 
     Examples
     --------
     >>> read_recordings(Path("no such folder"))
     {}
     """
-    read = {path.stem: read_recording(path) for path in sorted(folder.glob("*.json"))}
+    read = {}
+    for path in sorted(folder.glob("*.json")):
+        if not NAME.fullmatch(path.stem):
+            raise ValueError(
+                f"{str(path)!a}: the name of the file is {path.stem!a:.60}, expected at most 80 "
+                "letters, digits, dots, dashes and underscores of ASCII, since pages show it; "
+                "rename the file."
+            )
+        read[path.stem] = read_recording(path)
     return dict(sorted(read.items(), key=lambda item: item[1]["provenance"]["kind"] == "cpu"))
 
 
@@ -46,7 +55,8 @@ def describe(recording: Recording) -> str:
     Returns
     -------
     str
-        Device, its software, date, the first digits of the commit, and what it lacks.
+        Device, its software, date, the first digits of the commit, and what it lacks,
+        in Markdown that shows names as they are, whatever stands in them.
 
     Examples
     --------
@@ -56,12 +66,12 @@ def describe(recording: Recording) -> str:
     'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
     """
     origin = recording["provenance"]
-    gpu = f", driver {origin['driver']}, CUDA {origin['cuda']}" if origin["driver"] else ""
+    gpu = f", driver {origin['driver']}, CUDA {escaped(origin['cuda'])}" if origin["driver"] else ""
     changed = ", changed since" if origin["commit"].endswith("-changed") else ""
     when = f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}"
     so_far = "; a trial with few rounds" if origin["quick"] else ""
     so_far += "" if recording["complete"] else "; not complete"
-    return f"{origin['device']}{gpu}, torch {origin['torch']}, {when}{so_far}"
+    return f"{escaped(origin['device'])}{gpu}, torch {escaped(origin['torch'])}, {when}{so_far}"
 
 
 def select(cases: list[dict[str, Any]], **fixed: object) -> list[dict[str, Any]]:

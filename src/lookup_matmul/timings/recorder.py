@@ -14,6 +14,7 @@ from tqdm import tqdm
 from lookup_matmul.timings.behaviour import behaviour
 from lookup_matmul.timings.cases import Case
 from lookup_matmul.timings.limits import predicted_case_s
+from lookup_matmul.timings.lock import only_writer
 from lookup_matmul.timings.machine import measure_ceilings, provenance
 from lookup_matmul.timings.measure import PATIENCE_S, measure_group
 from lookup_matmul.timings.recording import Recording, read_recording, write_recording
@@ -72,7 +73,8 @@ def record(
     Raises
     ------
     ValueError
-        If the file at ``path`` is not sound, or comes from another machine or other versions.
+        If the file at ``path`` is not sound, or comes from another machine or other versions,
+        or somebody else is recording into it.
 
     Examples
     --------
@@ -84,7 +86,19 @@ def record(
     >>> recording["complete"], recording["cases"][0]["max_error"]
     (True, 0.0)
     """
-    origin = provenance(device, command, quick=quick, commit=commit)
+    with only_writer(path):
+        origin = provenance(device, command, quick=quick, commit=commit)
+        measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
+        return _record(path, list(cases), origin, measure)
+
+
+def _record(
+    path: Path,
+    wanted: list[Case],
+    origin: dict[str, Any],
+    measure: Callable[..., list[dict[str, Any]]],
+) -> Recording:
+    device, quick = origin["kind"], origin["quick"]
     recording = _resume(path, origin) or {
         "version": VERSION,
         "complete": False,
@@ -94,8 +108,6 @@ def record(
         "cases": [],
     }
     write_recording(path, recording)  # so that missing provenance is told before the sweep
-    measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
-    wanted = list(cases)
     done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
     efforts = {case: _effort(case, recording["ceilings"]) for case in wanted}
     saved_at = time.monotonic()

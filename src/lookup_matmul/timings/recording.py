@@ -6,12 +6,14 @@ from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
+from uuid import uuid4
 
 import fastjsonschema
 
 from lookup_matmul.timings.cases import Case, forms_of
 from lookup_matmul.timings.limits import over_limit
 from lookup_matmul.timings.schema import SCHEMA, VERSION
+from lookup_matmul.timings.text import PLAIN, PLAIN_IN_WORDS
 
 Recording = dict[str, Any]
 _validate = fastjsonschema.compile(SCHEMA)
@@ -40,7 +42,10 @@ def checksum(recording: Recording) -> str:
 
 
 def write_recording(path: Path, recording: Recording) -> None:
-    """Write a recording in one go, so that a reader or a kill never meets half of one.
+    """Write a recording in one go, so that nobody ever meets half of one.
+
+    Neither a reader nor a kill does, nor another writer: each writes a file of its own,
+    which then takes the name; the last one stays.
 
     Parameters
     ----------
@@ -66,12 +71,16 @@ def write_recording(path: Path, recording: Recording) -> None:
     recording = recording | {"checksum": checksum(recording)}
     check_recording(path, recording)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump(recording, file, indent=1, allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    partial = path.with_name(f".{path.stem}-{uuid4().hex}.partial")
+    try:
+        with partial.open("x", encoding="utf-8") as file:
+            json.dump(recording, file, indent=1, allow_nan=False)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def read_recording(path: Path) -> Recording:
@@ -141,6 +150,8 @@ Record again with nox -s timings, or take the file from its source.
     try:
         _validate(recording)
     except fastjsonschema.JsonSchemaValueException as error:
+        if error.rule_definition == PLAIN:
+            _refuse(path, f"{error.name} is {error.value!a:.60}, expected {PLAIN_IN_WORDS}")
         _refuse(path, error.message)
     _check_provenance(path, recording["provenance"])
     asked = set()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from lookup_matmul.timings.cases import BACKWARD, BAGS, DTYPES, FORWARD
+from lookup_matmul.timings.text import LONGEST, PLAIN
 
 VERSION = 1
 
@@ -17,8 +18,10 @@ def _object(members: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-TEXT = {"type": "string", "minLength": 1}
-OPTIONAL_TEXT = {"type": ["string", "null"], "minLength": 1}
+# Pages show it, and a stranger may have written it.
+LIMITS = {"minLength": 1, "maxLength": LONGEST, "pattern": PLAIN}
+TEXT = {"type": "string", **LIMITS}
+OPTIONAL_TEXT = {"type": ["string", "null"], **LIMITS}
 COUNT, NATURAL = ({"type": "integer", "minimum": least} for least in (1, 0))
 POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 MEASURED: dict[str, dict[str, Any]] = {
@@ -56,13 +59,13 @@ SCHEMA = _object(
                 "kind": {"enum": ["cpu", "cuda"]},
                 "device": TEXT,
                 "device_memory_bytes": COUNT,
-                "driver": {"type": ["string", "null"], "pattern": r"^\d+(\.\d+)+$"},
+                "driver": {"type": ["string", "null"], "pattern": r"^[0-9]+([.][0-9]+)+$"},
                 "cuda": OPTIONAL_TEXT,
                 "torch": TEXT,
                 "triton": OPTIONAL_TEXT,
                 "cpu": TEXT,
                 "threads": COUNT,
-                "date": {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
+                "date": {"type": "string", "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
                 "command": TEXT,
                 "commit": {"type": "string", "pattern": "^[0-9a-f]{40}(-changed)?$"},
                 "quick": {"type": "boolean"},
