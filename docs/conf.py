@@ -74,6 +74,7 @@ bibtex_default_style = "plain"
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_theme_options = {
     "navbar_persistent": [],  # the sidebar has the search field already

@@ -35,17 +35,21 @@ FLAGS = [
 INSPECT_DRAWINGS = """
 const rgb = css => css.match(/[\\d.]+/g).map(Number);
 const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-const luminance = css => { const [r, g, b] = rgb(css).map(channel); return 0.2126*r + 0.7152*g + 0.0722*b; };
-const page = luminance(getComputedStyle(document.body).backgroundColor);
+const luminance = colour => { const [r, g, b] = colour.map(channel); return 0.2126*r + 0.7152*g + 0.0722*b; };
+const page = rgb(getComputedStyle(document.body).backgroundColor);
+const paint = (ground, path) => {
+  const style = getComputedStyle(path), alpha = style.opacity * style.fillOpacity;
+  return rgb(style.fill).slice(0, 3).map((value, i) => alpha * value + (1 - alpha) * ground[i]);
+};
 const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 return [...document.querySelectorAll('svg.drawing text')].map(text => {
-  const style = getComputedStyle(text), ink = luminance(style.fill), box = text.getBoundingClientRect();
+  const style = getComputedStyle(text), ink = luminance(rgb(style.fill)), box = text.getBoundingClientRect();
   const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
   const under = [...text.ownerSVGElement.querySelectorAll('path')].filter(path => {
     const area = path.getBoundingClientRect(), fill = getComputedStyle(path).fill;
     return fill !== 'none' && path.compareDocumentPosition(text) & 4 && area.left < x && x < area.right && area.top < y && y < area.bottom;
   });
-  const ground = under.length ? luminance(getComputedStyle(under.at(-1)).fill) : page;
+  const ground = luminance(under.reduce(paint, page));
   const scale = text.ownerSVGElement.getBoundingClientRect().width / text.ownerSVGElement.viewBox.baseVal.width;
   return {text: text.textContent, size: parseFloat(style.fontSize) * scale, contrast: contrast(ink, ground)};
 });

@@ -130,7 +130,7 @@ def draw_votes(words: Sequence[str], weight: torch.Tensor, names: Sequence[str])
         draw_text(ax, LABEL - 6, k + 0.5, word, INK, ha="right", bold=True)
         for j, value in enumerate(row.tolist()):
             if value > 0:
-                share = 0.1 + 0.5 * value / largest
+                share = 0.1 + 0.35 * value / largest  # so that the number stays legible in the dark
                 place = (LABEL + j * CELL, k * CELL_HEIGHT)
                 ax.add_patch(Rectangle(place, CELL, CELL_HEIGHT, facecolor=MARK, alpha=share, lw=0))
         _draw_cells(ax, k, row, ["none"] * len(names), LINE, bold=best)
