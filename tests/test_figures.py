@@ -156,6 +156,16 @@ def test_heat_map_marks_the_cells_above_the_threshold():
     assert [count - dots[0] for count in dots] == [0, 1, 2]
 
 
+def test_heat_map_puts_its_dots_where_it_is_told():
+    """Two dots that have nothing to do with the values."""
+    grid, told = torch.tensor([[0.0, 1.0, 2.0]]), torch.tensor([[True, True, False]])
+    without, dotted = (
+        draw_heat_map(grid, x_label="x", y_label="y", alt="a", dots=dots).svg.count("<use")
+        for dots in (torch.zeros_like(told), told)
+    )
+    assert dotted - without == 2
+
+
 def test_heat_map_leaves_blank_what_is_not_known_and_takes_labels():
     """No shade and no dot for a NaN; labels are texts of the picture."""
     known, unknown = (
@@ -194,6 +204,7 @@ def test_several_drawings_fit_on_one_page():
         (lambda: draw_heat_map(torch.ones(25, 1), x_label="", y_label="", alt=""), ValueError, "values has shape (25, 1)"),
         (lambda: draw_heat_map(-torch.ones(1, 1), x_label="", y_label="", alt=""), ValueError, "negative or infinite"),
         (lambda: draw_heat_map(torch.ones(1, 2), x_label="", y_label="", alt="", x_ticks=["a"]), ValueError, "x_ticks has 1 labels, expected 2"),
+        (lambda: draw_heat_map(torch.ones(1, 2), x_label="", y_label="", alt="", dots=torch.ones(2, 1)), ValueError, "dots has shape (2, 1), expected (1, 2)"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw, error, message):

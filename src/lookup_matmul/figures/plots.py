@@ -94,10 +94,11 @@ def draw_heat_map(
     y_label: str,
     alt: str,
     threshold: float = 0.0,
+    dots: torch.Tensor | None = None,
     x_ticks: Sequence[str] | None = None,
     y_ticks: Sequence[str] | None = None,
 ) -> Drawing:
-    """Draw a small matrix as shaded cells, with a dot in each that exceeds the threshold.
+    """Draw a small matrix as shaded cells, with a dot in some of them.
 
     Parameters
     ----------
@@ -108,7 +109,9 @@ def draw_heat_map(
     alt : str
         The story of the drawing in words, made from the same numbers.
     threshold : float
-        A cell gets a dot if its value is above this.
+        A cell gets a dot if its value is above this, unless ``dots`` are given.
+    dots : torch.Tensor, optional
+        Which cells get a dot, in the shape of ``values``; dtype bool.
     x_ticks, y_ticks : collections.abc.Sequence, optional
         A label for each column and row; by default their numbers.
 
@@ -120,7 +123,8 @@ def draw_heat_map(
     Raises
     ------
     ValueError
-        If ``values`` has another shape, a value is negative or infinite, or labels are missing.
+        If ``values`` or ``dots`` has another shape, a value is negative or infinite,
+        or labels are missing.
 
     Examples
     --------
@@ -134,6 +138,11 @@ def draw_heat_map(
         )
     if ((values < 0) | values.isinf()).any():
         raise ValueError("values has a negative or infinite element, expected finite ones >= 0.")
+    dots = values > threshold if dots is None else dots
+    if dots.shape != values.shape:
+        raise ValueError(
+            f"dots has shape {tuple(dots.shape)}, expected {tuple(values.shape)}, as values has."
+        )
     rows, columns = values.shape
     for name, ticks, size in (("x_ticks", x_ticks, columns), ("y_ticks", y_ticks, rows)):
         if ticks is not None and len(ticks) != size:
@@ -149,7 +158,7 @@ def draw_heat_map(
             shade = 0.6 * float(shades[i, j])  # so that the dot stays visible on the darkest
             ax.add_patch(Rectangle(place, 1, 1, facecolor=MARK, alpha=shade, edgecolor="none"))
             ax.add_patch(Rectangle(place, 1, 1, fill=False, edgecolor=LINE, lw=0.5))
-            if values[i, j] > threshold:
+            if dots[i, j]:
                 ax.plot(j, i, marker="o", markersize=4, color=INK)
         ax.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), yticks=range(rows))
         if y_ticks is not None:
