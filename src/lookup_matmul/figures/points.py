@@ -70,8 +70,8 @@ def draw_points(
             colour, _, marker = KINDS[groups[k]]
             if start is not None:
                 (from_x, from_y) = start[k].tolist()
-                ax.plot([from_x, x], [from_y, y], color=LINE, lw=0.8)
-                ax.plot(from_x, from_y, marker=".", markersize=4, color=LINE)
+                ax.plot([from_x, x], [from_y, y], color=colour, lw=0.7, alpha=0.55)
+                ax.plot(from_x, from_y, marker=".", markersize=4, color=colour)
             ax.plot(x, y, marker=marker, markersize=6, color=colour)
         for k, (x, y) in _places(ax, points).items():
             ax.annotate(
