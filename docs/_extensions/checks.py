@@ -67,7 +67,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "cited" in sentence["classes"]:
-            cited.append(_said(sentence))
+            cited.append(" ".join(_said(sentence).split()))
             sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
 
 
@@ -135,12 +135,17 @@ def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, An
 
 
 def _said(node: nodes.Element) -> str:
-    """Give the words of a sentence without the keys of its sources."""
+    """Give the words of a paragraph, without the keys of its sources, with formulas as text."""
     spoken = node.deepcopy()
     for source in list(spoken.findall(addnodes.pending_xref)):
         if source.get("refdomain") == "cite" and source.get("reftype") != "t":
             source.parent.remove(source)
-    return re.sub(r"\s+([.,;:])", r"\1", " ".join(spoken.astext().split()))
+    for formula in list(spoken.findall(nodes.math)):
+        text = formula.astext()
+        for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
+            text = text.replace(written, read)
+        formula.replace_self(nodes.Text(text))
+    return re.sub(r" +([.,;:])", r"\1", spoken.astext())
 
 
 def _previous(node: nodes.Element) -> nodes.Element | None:
