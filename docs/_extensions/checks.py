@@ -134,7 +134,7 @@ def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, An
     }
 
 
-def _said(node: nodes.Element) -> str:
+def _said(node: nodes.Node) -> str:
     """Give the words of a paragraph, without the keys of its sources, with formulas as text."""
     spoken = node.deepcopy()
     for source in list(spoken.findall(addnodes.pending_xref)):
