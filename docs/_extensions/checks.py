@@ -4,6 +4,7 @@ A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the
 from the cell's code and from what it gave.
 """
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import nbformat
 from check_cells import in_words, kinds_of, only_checks, only_glue, refused_in_failing, sentences
 from docutils import nodes
 from jupyter_cache import get_cache
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -65,7 +67,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "cited" in sentence["classes"]:
-            cited.append(" ".join(sentence.astext().split()))
+            cited.append(" ".join(_said(sentence).split()))
             sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
 
 
@@ -123,13 +125,27 @@ def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, An
     lines: list[str] = []
     while not lines and before is not None and (before := _previous(before)) is not None:
         paragraphs = list(before.findall(lambda n: isinstance(n, nodes.paragraph | nodes.caption)))
-        lines = list(sentences(paragraphs[-1].astext())) if paragraphs else []
+        lines = list(sentences(_said(paragraphs[-1]))) if paragraphs else []
     return {
         "anchor": anchor,
         "section": title.astext() if title else "",
         "sentence": lines[-1] if lines else "",
         "kinds": kinds,
     }
+
+
+def _said(node: nodes.Node) -> str:
+    """Give the words of a paragraph, without the keys of its sources, with formulas as text."""
+    spoken = node.deepcopy()
+    for source in list(spoken.findall(addnodes.pending_xref)):
+        if source.get("refdomain") == "cite" and source.get("reftype") != "t":
+            source.parent.remove(source)
+    for formula in list(spoken.findall(nodes.math)):
+        text = formula.astext()
+        for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
+            text = text.replace(written, read)
+        formula.replace_self(nodes.Text(text))
+    return re.sub(r" +([.,;:])", r"\1", spoken.astext())
 
 
 def _previous(node: nodes.Element) -> nodes.Element | None:

@@ -4,9 +4,11 @@ import platform
 from collections import Counter
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 
-from checks import checks_of, cited_of
+from checks import checks_of, cited_of, fold
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -82,13 +84,20 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:
     checks = [record for page in checks_of(env).values() for record in page]
-    kinds = Counter(kind for record in checks for kind in record["kinds"])
+    kinds = Counter(_told(kind) for record in checks for kind in record["kinds"])
     rows = [("checks passed, on every page together", counted["checks"]), *kinds.most_common()]
     rows.append(("sentences that only cite a source", counted["cited"]))
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     versions = [f"{name} {version(name)}" for name in ("torch", "numpy", "scipy")]
     made = f"Counted on {when}, with Python {platform.python_version()}, {', '.join(versions)}."
     return [_table(["what", "how many"], rows), nodes.paragraph("", made)]
+
+
+def _told(kind: str) -> str:
+    """Say in the summary what a kind of check means; all expected errors are one kind there."""
+    if kind.startswith("raises "):
+        return "raises the expected error"
+    return kind
 
 
 def _pages(app: Sphinx, docname: str) -> list[nodes.section]:
@@ -98,21 +107,40 @@ def _pages(app: Sphinx, docname: str) -> list[nodes.section]:
         checks, cited = checks_of(env).get(page, []), cited_of(env).get(page, [])
         if not checks and not cited:
             continue
-        title = env.titles[page].astext()
         uri = app.builder.get_relative_uri(docname, page)
-        section = nodes.section("", nodes.title("", title), ids=[f"of-{page.replace('/', '-')}"])
-        rows: list[tuple[Any, ...]] = [
-            (
-                _link(record["section"], f"{uri}#{record['anchor']}"),
-                record["sentence"],
-                ", ".join(dict.fromkeys(record["kinds"])),
-            )
+        title = nodes.title("", env.titles[page].astext())
+        section = nodes.section("", title, ids=[f"of-{page.replace('/', '-')}"])
+        entries = [
+            (record["sentence"], f"{uri}#{record['anchor']}", _of(record), record["section"])
             for record in checks
+        ] + [(text, uri, "cited", "Cited from a source") for text in cited]
+        count = sum(len(record["kinds"]) for record in checks)
+        parts = [
+            _counted(n, what) for n, what in ((count, "check"), (len(cited), "cited sentence"))
         ]
-        rows += [(_link(title, uri), text, "cited") for text in cited]
-        section += _table(["where", "under the sentence", "kind"], rows)
+        summary = ", ".join(part for part in parts if part)
+        listed = fold(classes=["fold", "ledger"], summary=summary)
+        for heading, group in groupby(entries, key=itemgetter(3)):
+            listed += nodes.paragraph("", "", nodes.strong("", heading))
+            listed += nodes.bullet_list("", *(_item(*entry[:3]) for entry in group))
+        section += listed
         found.append(section)
     return found
+
+
+def _of(record: dict[str, Any]) -> str:
+    """Name the kinds of one cell's checks, each with its number if there are several."""
+    kinds = Counter(record["kinds"])
+    return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in kinds.items())
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number > 1 else ''}" if number else ""
+
+
+def _item(sentence: str, uri: str, kind: str) -> nodes.list_item:
+    """Give a sentence, and its kind as the link to the place where it is checked."""
+    return nodes.list_item("", nodes.paragraph("", f"{sentence} ", _link(kind, uri)))
 
 
 def _link(text: str, uri: str) -> nodes.reference:
