@@ -1,4 +1,4 @@
-"""Folds what only checks, holds expected errors to type and text, and keeps a list of all checks.
+"""Holds expected errors to type and text, and keeps a list of all checks and cited sentences.
 
 A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the rest is read
 from the cell's code and from what it gave.
@@ -8,36 +8,20 @@ import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import nbformat
-from check_cells import in_words, kinds_of, only_checks, only_glue, refused_in_failing, sentences
+from check_cells import kinds_of, only_checks, refused_in_failing, sentences
 from docutils import nodes
+from folds import depart_fold, fold, fold_cell, visit_fold
 from jupyter_cache import get_cache
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
-from sphinx.writers.html5 import HTML5Translator
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"
-
-
-class fold(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
-    """A native ``details`` element: one quiet line, and what it opens."""
-
-
-def visit_fold(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write the line; its words are its name for a screen reader too."""
-    self.body.append(self.starttag(node, "details"))
-    tick = '<span class="tick" aria-hidden="true">✓</span> ' if "check" in node["classes"] else ""
-    text = self.encode(node["summary"])
-    self.body.append(f"<summary>{tick}{text}</summary>\n")
-
-
-def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
-    """Close the element."""
-    self.body.append("</details>\n")
 
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:
@@ -58,7 +42,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             anchor = f"check-{len(records) + 1}"
             records.append(_record(place, kinds, anchor))
         if index in shown:
-            _fold(shown[index], source, kinds, f"check-{len(records)}")
+            fold_cell(shown[index], source, kinds, f"check-{len(records)}")
     for image in doctree.findall(nodes.image):
         if not image.get("alt"):
             LOG.warning(
@@ -152,42 +136,9 @@ def _previous(node: nodes.Element) -> nodes.Element | None:
     """Give what stands before a node in its section, cells left out."""
     siblings = node.parent.children[: node.parent.index(node)] if node.parent else []
     elements = (n for n in reversed(siblings) if isinstance(n, nodes.Element))
-    return next((n for n in elements if n.get("nb_element") != CODE and not _is_fold(n)), None)
-
-
-def _is_fold(node: nodes.Node) -> bool:
-    return isinstance(node, fold)
-
-
-def _fold(
-    cell: nodes.Element, source: nbformat.NotebookNode, kinds: list[str], anchor: str
-) -> None:
-    tags = source.metadata.get("tags", [])
-    if only_glue(source.source):
-        cell.parent.remove(cell)
-    elif "check" in tags:
-        _replace(cell, "check", in_words(kinds), anchor)
-    elif "setup" in tags:
-        _replace(cell, "setup", "code that prepares this page", anchor if kinds else None)
-    elif "figure" in source.metadata.get("mystnb", {}):
-        _fold_code_of_figure(cell)
-    if kinds and cell.parent is not None and not _is_fold(cell.parent):
-        cell["ids"].append(anchor)
-
-
-def _replace(cell: nodes.Element, kind: str, summary: str, anchor: str | None) -> None:
-    folded = fold(classes=["fold", kind], summary=summary, ids=[anchor] if anchor else [])
-    cell.parent.replace(cell, folded)
-    folded += cell
-
-
-def _fold_code_of_figure(cell: nodes.Element) -> None:
-    """Put the code under the figure, closed, as the proof that it shows the page's own numbers."""
-    parts = [part for part in cell.children if isinstance(part, nodes.Element)]
-    for code in (part for part in parts if part.get("nb_element") == "cell_code_source"):
-        cell.remove(code)
-        summary = "code of this figure"
-        cell.append(fold("", code, classes=["fold", "figure-code"], summary=summary))
+    return next(
+        (n for n in elements if n.get("nb_element") != CODE and not isinstance(n, fold)), None
+    )
 
 
 def _lined(node: nodes.Element) -> nodes.Element:
@@ -239,4 +190,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(fold, html=(visit_fold, depart_fold))
     app.connect("doctree-read", read_page)
     app.connect("env-purge-doc", forget)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}
+    # Another version of these files makes other pages, so Sphinx reads them again.
+    own = sorted(Path(__file__).parent.glob("*.py"))
+    version = crc32(b"".join(path.read_bytes() for path in own)) or 1
+    return {"env_version": version, "parallel_read_safe": False, "parallel_write_safe": True}

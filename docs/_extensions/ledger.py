@@ -8,8 +8,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, ClassVar
 
-from checks import checks_of, cited_of, fold
+from checks import checks_of, cited_of
 from docutils import nodes
+from folds import fold
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -171,7 +172,11 @@ def _table(head: list[str], rows: list[tuple[Any, ...]]) -> nodes.table:
 def _row(entries: Any) -> nodes.row:
     made = nodes.row()
     for content in entries:
-        inner = content if isinstance(content, nodes.Node) else nodes.Text(str(content))
+        inner = (
+            content
+            if isinstance(content, nodes.Node)
+            else nodes.Text(f"{content:,}" if isinstance(content, int) else content)
+        )
         made += nodes.entry("", nodes.paragraph("", "", inner))
     return made
 
