@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from check_cells import in_words, kinds_of, only_checks, only_glue, refused_in_failing
+from check_cells import glues, in_words, kinds_of, only_checks, only_glue, refused_in_failing
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,12 @@ def test_a_cell_of_assertions_only_is_known(source: str, expected: bool) -> None
 def test_a_cell_that_only_glues_is_known(source: str, expected: bool) -> None:
     """A reader has nothing to look at there."""
     assert only_glue(source) is expected
+
+
+def test_a_cell_that_glues_among_other_things_is_known() -> None:
+    """Its line says that numbers of the prose come from there."""
+    assert glues('a = 1\nglue("a", a)')
+    assert not glues("a = 1")
 
 
 @pytest.mark.parametrize(

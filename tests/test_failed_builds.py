@@ -40,6 +40,10 @@ FAULTS = {
         CELL.format(options=':expect: "IndexError: x"\n', code="1 + 1"),
         "without the tag raises-exception",
     ),
+    "removed-check": (
+        CELL.format(options=":tags: [remove-cell]\n", code="x = 1\nassert x == 1"),
+        "this cell checks, and no reader can open it",
+    ),
     "stderr": (
         CELL.format(options="", code='import sys\nprint("oops", file=sys.stderr)'),
         "stderr was found in the cell outputs",

@@ -38,6 +38,11 @@ def only_glue(source: str) -> bool:
     return bool(body) and all(_is_glue(statement) for statement in body)
 
 
+def glues(source: str) -> bool:
+    """Tell whether a cell hands a value to the prose, among other things."""
+    return any(isinstance(n, ast.Call) and _name(n) == "glue" for n in ast.walk(parsed(source)))
+
+
 def refused_in_failing(source: str, expected: str) -> str | None:
     """Say what is wrong with assertions in a cell that is expected to raise, or ``None``.
 

@@ -70,6 +70,8 @@ def _judge(cell: nbformat.NotebookNode, place: nodes.Element) -> list[str]:
         complaint = "`expect` stands in a cell without the tag raises-exception; add the tag"
     elif "check" in tags and not kinds:
         complaint = "this cell is tagged check and nothing in it can fail; assert what it shows"
+    elif kinds and "remove-cell" in tags:
+        complaint = "this cell checks, and no reader can open it; tag it check or setup"
     elif only_checks(source) and not {"check", "point"} & set(tags):
         complaint = "this cell only checks; tag it check, so that it folds"
     else:

@@ -1,7 +1,7 @@
 """What a reader need not see at once: a native ``details`` element, closed, with one quiet line."""
 
 import nbformat
-from check_cells import in_words, only_glue
+from check_cells import glues, in_words, only_glue
 from docutils import nodes
 from sphinx.writers.html5 import HTML5Translator
 
@@ -33,7 +33,10 @@ def fold_cell(
     elif "check" in tags:
         _replace(cell, "check", in_words(kinds), anchor)
     elif "setup" in tags:
-        _replace(cell, "setup", "code that prepares this page", anchor if kinds else None)
+        told = (
+            "code of the numbers below" if glues(source.source) else "code that prepares this page"
+        )
+        _replace(cell, "setup", told, anchor if kinds else None)
     elif "figure" in source.metadata.get("mystnb", {}):
         _fold_code_of_figure(cell)
     if kinds and cell.parent is not None and not isinstance(cell.parent, fold):
