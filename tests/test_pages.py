@@ -224,8 +224,10 @@ def test_names_lead_to_the_documentation_of_their_libraries(pages):
     assert f"{base}tensors.html#torch.Tensor" in links
     assert f"{base}generated/torch.nn.Linear.html#torch.nn.Linear" in links
     assert "https://docs.python.org/3/library/functions.html#bool" in links
+    numpy = "https://numpy.org/doc/stable/reference/generated/numpy.take.html#numpy.take"
+    proof = {link["href"] for link in pages["appendix/floating-point-proof"].select("a[href]")}
+    assert numpy in proof
     prose = {link["href"] for link in pages[TUTORIAL].select("a[href]")}
-    assert "https://numpy.org/doc/stable/reference/generated/numpy.take.html#numpy.take" in prose
     assert any(url.endswith("scipy.sparse.csr_array.html#scipy.sparse.csr_array") for url in prose)
 
 
