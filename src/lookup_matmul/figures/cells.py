@@ -3,11 +3,10 @@
 import torch
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
-from lookup_matmul.figures.svg import FONT_SIZE, STYLE
+from lookup_matmul.figures.svg import FONT_SIZE, STYLE, sheet
 
 LARGEST = 12
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
@@ -16,8 +15,7 @@ CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
 def canvas(width: float, height: float) -> Axes:
     """Give empty axes whose unit is one point, with the origin at the upper left."""
     with style.context(STYLE):
-        figure = Figure(figsize=(width / 72, height / 72))  # one unit is one point
-        ax = figure.add_axes((0, 0, 1, 1))
+        ax = sheet(width, height).add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, width), ylim=(height, 0))
     ax.axis("off")
     return ax
