@@ -88,7 +88,7 @@ def test_sum_draws_one_factor_for_each_picked_row():
 def test_sum_refuses_what_nobody_could_read(entries, rows, dim):
     """Also a row with nothing in it, which would show nothing."""
     ids = torch.zeros(entries, dtype=torch.int64)
-    with pytest.raises(ValueError, match="expected each from 1 to 12"):
+    with pytest.raises(ValueError, match="1 to 12 ids and rows, 1 to 12 columns"):
         draw_sum_of_rows(ids, torch.ones(entries), torch.ones(rows, dim))
 
 
@@ -195,7 +195,7 @@ def test_several_drawings_fit_on_one_page():
     ("draw", "error", "message"),
     [
         (lambda: draw_lookup(torch.tensor([[1]]), WEIGHT), ValueError, "ids has shape (1, 1) and weight (4, 5), expected (n,)"),
-        (lambda: draw_lookup(torch.arange(0), WEIGHT), ValueError, "each from 1 to 12"),
+        (lambda: draw_lookup(torch.arange(0), WEIGHT), ValueError, "1 to 12 ids and rows"),
         (lambda: draw_one_hot_product(0, torch.zeros(13, 2)), ValueError, "draw a slice"),
         (lambda: draw_lookup(torch.tensor([4]), WEIGHT), IndexError, "ids[0] is 4"),
         (lambda: draw_one_hot_product(-1, WEIGHT), IndexError, "ids[0] is -1"),

@@ -82,9 +82,9 @@ def test_no_colour_is_fixed(drawing):
 @pytest.mark.parametrize(
     ("draw", "error", "message"),
     [
-        (lambda: draw_equality(torch.arange(7) % 4, WEIGHT), ValueError, "expected up to 6 ids and rows"),
+        (lambda: draw_equality(torch.arange(7) % 4, WEIGHT), ValueError, "1 to 6 ids and rows"),
         (lambda: draw_equality(torch.tensor([[1]]), WEIGHT), ValueError, "ids has shape (1, 1)"),
-        (lambda: draw_equality(torch.tensor([1]), torch.ones(4, 6)), ValueError, "weight has 6 columns, expected 3 to 5"),
+        (lambda: draw_equality(torch.tensor([1]), torch.ones(4, 6)), ValueError, "weight (4, 6), expected (n,) and two sizes: 1 to 6 ids and rows, 3 to 5 columns"),
         (lambda: draw_equality(torch.tensor([4]), WEIGHT), IndexError, "ids[0] is 4"),
         (lambda: draw_equality(torch.tensor([0]), torch.tensor([[-0.0, 1, 2], [1, 1, 1]])), AssertionError, "not bitwise equal: 1 of 3"),
         (lambda: draw_points(torch.ones(2, 3), ["a", "b"], [0, 0], alt=""), ValueError, "rows has shape (2, 3)"),

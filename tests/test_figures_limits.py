@@ -90,7 +90,7 @@ def test_spread_of_a_finite_table_says_so():
 )
 def test_spread_refuses_what_nobody_could_read(ids, shape):
     """Also an empty batch."""
-    with pytest.raises(ValueError, match="rows up to 6 and columns up to 5"):
+    with pytest.raises(ValueError, match="1 to 6 ids and rows, 1 to 5 columns"):
         draw_spread(torch.tensor(ids, dtype=torch.int64), torch.ones(shape))
 
 

@@ -6,7 +6,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from lookup_matmul.figures.cells import CELL_HEIGHT, LARGEST, canvas, draw_text
+from lookup_matmul.figures.cells import LARGEST, canvas, draw_cell, draw_rule, draw_text
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.sums import sum_of_rows
@@ -60,7 +60,7 @@ The sum of the rows is numpy +4, torch -2; the largest is numpy.
     values = torch.tensor(list(counts.values()))
     total = sum_of_rows((ids, torch.tensor([0, len(ids)]), values), weight)[0]
     lines = _lines(words)
-    ax = canvas(WIDTH, (1.2 * len(lines) + len(counts) + 3.6) * CELL_HEIGHT)
+    ax = canvas(WIDTH, 1.2 * len(lines) + len(counts) + 3.6)
     for k, line in enumerate(lines):
         _draw_line(ax, 0.1 + 1.2 * k, line, vocabulary)
     top = 1.2 * len(lines) + 0.3
@@ -70,7 +70,7 @@ The sum of the rows is numpy +4, torch -2; the largest is numpy.
         draw_text(ax, LABEL - 6, top + k + 0.5, f"{count} × {word}", stroke, ha="right", bold=True)
         _draw_cells(ax, top + k, weight[vocabulary[word]], [fill] * len(names), stroke)
     under = top + len(counts) + 1.5
-    ax.plot([4, LABEL + CELL * len(names)], [(under - 0.25) * CELL_HEIGHT] * 2, color=INK, lw=1.2)
+    draw_rule(ax, under - 0.25, LABEL + CELL * len(names))
     largest = int(total.argmax())
     fills = [PICK if k == largest else "none" for k in range(len(names))]
     draw_text(ax, LABEL - 6, under + 0.5, "sum", INK, ha="right", bold=True)
@@ -121,7 +121,7 @@ def draw_votes(words: Sequence[str], weight: torch.Tensor, names: Sequence[str])
             f"words has {len(words)} entries and weight {weight.shape[0]} rows, "
             f"expected as many, 1 to {LARGEST}."
         )
-    ax = canvas(WIDTH, (len(words) + 1.2) * CELL_HEIGHT)
+    ax = canvas(WIDTH, len(words) + 1.2)
     _draw_names(ax, 0.5, names)
     largest = max(float(weight.abs().max()), torch.finfo(torch.float32).tiny)
     story = []
@@ -131,8 +131,8 @@ def draw_votes(words: Sequence[str], weight: torch.Tensor, names: Sequence[str])
         for j, value in enumerate(row.tolist()):
             if value > 0:
                 share = 0.1 + 0.35 * value / largest  # so that the number stays legible in the dark
-                place = (LABEL + j * CELL, k * CELL_HEIGHT)
-                ax.add_patch(Rectangle(place, CELL, CELL_HEIGHT, facecolor=MARK, alpha=share, lw=0))
+                place = (LABEL + j * CELL, k)
+                ax.add_patch(Rectangle(place, CELL, 1, facecolor=MARK, alpha=share, lw=0))
         _draw_cells(ax, k, row, ["none"] * len(names), LINE, bold=best)
         story.append(f"{word} ({_signed_row(row)}): {names[best]}.")
     return finish(ax, f"Votes for {', '.join(names)}. {' '.join(story)}")
@@ -168,12 +168,12 @@ def _draw_line(
     ax: Axes, row: float, line: list[tuple[str, float]], vocabulary: Mapping[str, int]
 ) -> None:
     for word, x in line:
-        known = word in vocabulary
-        fill, stroke = colours_of(vocabulary[word]) if known else ("none", QUIET)
-        if known:
-            box = Rectangle((x, row * CELL_HEIGHT), _width(word), CELL_HEIGHT, fc=fill, ec=stroke)
-            ax.add_patch(box)
-        draw_text(ax, x + _width(word) / 2, row + 0.5, word, stroke, bold=known)
+        width = _width(word)
+        if word in vocabulary:
+            fill, stroke = colours_of(vocabulary[word])
+            draw_cell(ax, x, row, width, word, fill=fill, edge=stroke, lw=1, ink=stroke, bold=True)
+        else:
+            draw_text(ax, x + width / 2, row + 0.5, word, QUIET)
 
 
 def _draw_names(ax: Axes, row: float, names: Sequence[str]) -> None:
@@ -185,9 +185,8 @@ def _draw_cells(
     ax: Axes, y: float, row: torch.Tensor, fills: Sequence[str], stroke: str, bold: int = -1
 ) -> None:
     for j, (value, fill) in enumerate(zip(row, fills, strict=True)):
-        place = (LABEL + j * CELL, y * CELL_HEIGHT)
-        ax.add_patch(Rectangle(place, CELL, CELL_HEIGHT, facecolor=fill, edgecolor=stroke, lw=0.8))
-        draw_text(ax, place[0] + CELL / 2, y + 0.5, _signed(value), INK, bold=j == bold)
+        left = LABEL + j * CELL
+        draw_cell(ax, left, y, CELL, _signed(value), fill=fill, edge=stroke, bold=j == bold)
 
 
 def _signed(value: torch.Tensor) -> str:
