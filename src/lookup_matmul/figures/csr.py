@@ -15,7 +15,7 @@ from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 
 LARGEST_ROWS, LARGEST_COLUMNS, LARGEST_ENTRIES = 6, 7, 8
-LEFT, WIDTH = 48.0, 34.0  # eight entries and their margin still fit a phone
+LABEL_WIDTH, CELL_WIDTH = 48.0, 34.0  # eight entries and their margin still fit a phone
 
 
 def draw_csr(rows: sparse.csr_array) -> Drawing:
@@ -59,7 +59,7 @@ The places where rows begin and end, 0, 1, 1, 3, are CSR's indptr and the bag's 
             f"rows, {LARGEST_COLUMNS} columns and {LARGEST_ENTRIES} entries, to be readable; "
             "draw a slice."
         )
-    ax = canvas(LEFT + max(entries, columns, 7) * WIDTH + 14, count + 10.9)
+    ax = canvas(LABEL_WIDTH + max(entries, columns, 7) * CELL_WIDTH + 14, count + 10.9)
     _draw_matrix(ax, bags, columns)
     _draw_arrays(ax, bags, count + 2.1)
     return finish(ax, _story(bags, columns))
@@ -68,11 +68,11 @@ The places where rows begin and end, 0, 1, 1, 3, are CSR's indptr and the bag's 
 def _draw_matrix(ax: Axes, bags: Bags, columns: int) -> None:
     """Draw the dense matrix, the entries coloured by their columns."""
     dense, (ids, offsets, _) = dense_rows(bags, columns), _lists(bags)
-    draw_text(ax, LEFT - 8, 0.6, "column", QUIET, ha="right")
+    draw_text(ax, LABEL_WIDTH - 8, 0.6, "column", QUIET, ha="right")
     for k in range(columns):
-        draw_text(ax, LEFT + (k + 0.5) * WIDTH, 0.6, f"{k}", colours_of(k)[1])
+        draw_text(ax, LABEL_WIDTH + (k + 0.5) * CELL_WIDTH, 0.6, f"{k}", colours_of(k)[1])
     for i in range(len(offsets) - 1):
-        draw_text(ax, LEFT - 8, 1.6 + i, f"row {i}", QUIET, ha="right")
+        draw_text(ax, LABEL_WIDTH - 8, 1.6 + i, f"row {i}", QUIET, ha="right")
         named = ids[offsets[i] : offsets[i + 1]]
         for k in range(columns):
             _draw_cell(ax, k, 1.1 + i, f"{dense[i, k]:g}", k if k in named else None)
@@ -84,7 +84,7 @@ def _draw_arrays(ax: Axes, bags: Bags, top: float) -> None:
     for i, (begin, end) in enumerate(pairwise(offsets)):
         if begin == end:
             continue  # an empty row has no share; two offsets at one place say so
-        left, right = LEFT + begin * WIDTH + 3, LEFT + end * WIDTH - 3
+        left, right = LABEL_WIDTH + begin * CELL_WIDTH + 3, LABEL_WIDTH + end * CELL_WIDTH - 3
         y = top + 1.85
         foot = y + 5 / CELL_HEIGHT
         ax.plot([left, left, right, right], [foot, y, y, foot], color=INK, lw=1.2)
@@ -96,7 +96,7 @@ def _draw_arrays(ax: Axes, bags: Bags, top: float) -> None:
         _draw_cell(ax, j, top + 4.2, f"{value:g}", k)
     _draw_names(ax, top + 5.85, "indptr", "offsets")
     for place in sorted(set(offsets)):
-        x = LEFT + place * WIDTH
+        x = LABEL_WIDTH + place * CELL_WIDTH
         for upper, lower in ((5.25, 5.5), (6.2, 6.6)):  # the names stand between
             ax.plot([x, x], [top + upper, top + lower], color=INK, lw=1.2)
         same = [i for i, offset in enumerate(offsets) if offset == place]
@@ -117,9 +117,9 @@ def _draw_cell(ax: Axes, place: int, row: float, text: str, token: int | None) -
     point = 1 / CELL_HEIGHT  # neighbours stand two points apart
     draw_cell(
         ax,
-        LEFT + place * WIDTH + 1,
+        LABEL_WIDTH + place * CELL_WIDTH + 1,
         row + point,
-        WIDTH - 2,
+        CELL_WIDTH - 2,
         text,
         height=1 - 2 * point,
         fill=fill,

@@ -10,7 +10,7 @@ from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 
 LARGEST, COLUMNS = 6, (3, 5)
-ROW_HEIGHT, CELL, NARROW, LABEL = 22.0, 46.0, 24.0, 46.0
+ROW_HEIGHT, CELL_WIDTH, NARROW, LABEL_WIDTH = 22.0, 46.0, 24.0, 46.0
 
 
 def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -51,33 +51,35 @@ Both give: (1.50, -2.00, 3.00).
     assert_bitwise_equal(product, rows)
     picked, count, vocab_size, dim = ids.tolist(), len(ids), *weight.shape
     encoding = one_hot(ids, vocab_size, dtype=torch.int64).tolist()
-    right = LABEL + dim * CELL
-    width = max(right, LABEL + 2.5 * CELL + vocab_size * NARROW) + 8
+    right = LABEL_WIDTH + dim * CELL_WIDTH
+    width = max(right, LABEL_WIDTH + 2.5 * CELL_WIDTH + vocab_size * NARROW) + 8
     ax = canvas(width, vocab_size + 2 * count + 6.6, row_height=ROW_HEIGHT)
 
-    draw_text(ax, LABEL, 0.5, "the table W", ha="left")
+    draw_text(ax, LABEL_WIDTH, 0.5, "the table W", ha="left")
     for k in range(vocab_size):
         colour = k if k in picked else None
-        draw_text(ax, LABEL - 5, 1.5 + k, f"row {k}", _stroke(colour), ha="right", bold=k in picked)
-        _draw_row(ax, LABEL, 1 + k, CELL, _numbers(weight[k]), colour)
+        draw_text(
+            ax, LABEL_WIDTH - 5, 1.5 + k, f"row {k}", _stroke(colour), ha="right", bold=k in picked
+        )
+        _draw_row(ax, LABEL_WIDTH, 1 + k, CELL_WIDTH, _numbers(weight[k]), colour)
 
     top = vocab_size + 3.4  # of the two forms
     product_left = width - 8 - vocab_size * NARROW
-    centres = (LABEL + CELL / 2, product_left + vocab_size * NARROW / 2)
+    centres = (LABEL_WIDTH + CELL_WIDTH / 2, product_left + vocab_size * NARROW / 2)
     draw_text(ax, centres[0], top - 0.6, "look up", bold=True)
     draw_text(ax, centres[1], top - 0.6, "multiply: X W", bold=True)
     for i, k in enumerate(picked):
-        _draw_row(ax, LABEL, top + i, CELL, [str(k)], k)
+        _draw_row(ax, LABEL_WIDTH, top + i, CELL_WIDTH, [str(k)], k)
         _draw_row(ax, product_left, top + i, NARROW, list(map(str, encoding[i])), k, only=k)
-    draw_text(ax, LABEL - 5, top + count / 2, "ids", ha="right")
+    draw_text(ax, LABEL_WIDTH - 5, top + count / 2, "ids", ha="right")
     draw_text(ax, product_left - 5, top + count / 2, "X", ha="right")
 
     last = top + count + 2.2  # of the output
-    middle = LABEL + dim * CELL / 2
+    middle = LABEL_WIDTH + dim * CELL_WIDTH / 2
     draw_text(ax, middle, last - 0.6, "one output, equal in every bit", bold=True)
     for i, k in enumerate(picked):
-        draw_text(ax, LABEL - 5, last + 0.5 + i, f"id {k}", _stroke(k), ha="right", bold=True)
-        _draw_row(ax, LABEL, last + i, CELL, _numbers(rows[i]), k)
+        draw_text(ax, LABEL_WIDTH - 5, last + 0.5 + i, f"id {k}", _stroke(k), ha="right", bold=True)
+        _draw_row(ax, LABEL_WIDTH, last + i, CELL_WIDTH, _numbers(rows[i]), k)
     for x in centres:
         draw_arrow(ax, (x, vocab_size + 1.2), (x, top - 1.2), lw=1.3)
         draw_arrow(ax, (x, top + count + 0.2), (x, last - 1.2), lw=1.3)

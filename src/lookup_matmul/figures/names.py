@@ -12,7 +12,7 @@ from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.layers import shares_storage
 
 NAMES_END, BOX, BOX_WIDTH, MEMORY, MEMORY_WIDTH = 118.0, 138.0, 76.0, 234.0, 88.0
-MOST_NAMES, MOST_ROWS = 4, 8
+LARGEST_NAMES, LARGEST_ROWS = 4, 8
 
 
 def draw_names(weights: Mapping[str, Parameter]) -> Drawing:
@@ -45,13 +45,13 @@ head.weight is Parameter 1 on memory 1.
     >>> draw_names({"a": table, "b": torch.nn.Parameter(table.detach())})
     2 names, 2 Parameters, 1 memory. a is Parameter 1 on memory 1. b is Parameter 2 on memory 1.
     """
-    if not 1 <= len(weights) <= MOST_NAMES:
-        raise ValueError(f"weights has {len(weights)} names, expected 1 to {MOST_NAMES}.")
+    if not 1 <= len(weights) <= LARGEST_NAMES:
+        raise ValueError(f"weights has {len(weights)} names, expected 1 to {LARGEST_NAMES}.")
     for name, weight in weights.items():
-        if weight.dim() != 2 or not 1 <= len(weight) <= MOST_ROWS:
+        if weight.dim() != 2 or not 1 <= len(weight) <= LARGEST_ROWS:
             raise ValueError(
                 f"{name} has shape {tuple(weight.shape)}, expected two sizes and at most "
-                f"{MOST_ROWS} rows, to be readable; draw a smaller table."
+                f"{LARGEST_ROWS} rows, to be readable; draw a smaller table."
             )
     parameters: list[Parameter] = []
     memories: list[Parameter] = []
