@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from test_figures import texts
+from drawings import assert_colours_can_be_replaced, texts, width_of
 
 from lookup_matmul.figures import draw_equality, draw_points
 from lookup_matmul.figures.palette import FILLS
@@ -48,9 +48,7 @@ def test_the_picture_is_told_in_words_and_narrow():
     assert "id 3 becomes the one-hot row (0, 0, 0, 1)" in BOTH.alt
     assert "(0.70, -1.81, -1.16, 0.33, -0.63)" in BOTH.alt
     for ids, rows, dim in ([2, 3, 1], 4, 5), ([0] * 6, 6, 5), ([5], 6, 3):
-        svg = draw_equality(torch.tensor(ids), torch.ones(rows, dim)).svg
-        (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', svg)
-        assert float(width) <= 320
+        assert width_of(draw_equality(torch.tensor(ids), torch.ones(rows, dim))) <= 320
 
 
 def test_names_of_near_points_do_not_overlap():
@@ -71,20 +69,15 @@ def test_points_show_groups_and_beginnings():
 @pytest.mark.parametrize("drawing", [BOTH, POINTS], ids=["both", "points"])
 def test_no_colour_is_fixed(drawing):
     """Each is a property with a fallback, so that the page's dark scheme reaches it."""
-    rest = re.sub(
-        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"",
-        "",
-        drawing.svg,
-    )
-    assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)
+    assert_colours_can_be_replaced(drawing)
 
 
 @pytest.mark.parametrize(
     ("draw", "error", "message"),
     [
-        (lambda: draw_equality(torch.arange(7) % 4, WEIGHT), ValueError, "expected up to 6 ids and rows"),
+        (lambda: draw_equality(torch.arange(7) % 4, WEIGHT), ValueError, "1 to 6 ids and rows"),
         (lambda: draw_equality(torch.tensor([[1]]), WEIGHT), ValueError, "ids has shape (1, 1)"),
-        (lambda: draw_equality(torch.tensor([1]), torch.ones(4, 6)), ValueError, "weight has 6 columns, expected 3 to 5"),
+        (lambda: draw_equality(torch.tensor([1]), torch.ones(4, 6)), ValueError, "weight (4, 6), expected (n,) and two sizes: 1 to 6 ids and rows, 3 to 5 columns"),
         (lambda: draw_equality(torch.tensor([4]), WEIGHT), IndexError, "ids[0] is 4"),
         (lambda: draw_equality(torch.tensor([0]), torch.tensor([[-0.0, 1, 2], [1, 1, 1]])), AssertionError, "not bitwise equal: 1 of 3"),
         (lambda: draw_points(torch.ones(2, 3), ["a", "b"], [0, 0], alt=""), ValueError, "rows has shape (2, 3)"),

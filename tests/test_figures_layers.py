@@ -4,7 +4,7 @@ import re
 
 import pytest
 import torch
-from test_figures import texts
+from drawings import assert_colours_can_be_replaced, bold, texts, width_of
 from torch import nn
 
 from lookup_matmul.figures import draw_names, draw_scatter_add, draw_strips
@@ -55,8 +55,8 @@ def test_scatter_add_sums_the_rows_of_one_id():
     drawn = texts(drawing.svg)
     assert [text for text in drawn if text.startswith("id ")] == ["id 2", "id 3", "id 2"]
     assert {"6.0000", "8.0000"} <= set(drawn)
-    bold = re.findall(r"<text[^>]*font-weight: 700[^>]*>([^<]+)<", drawing.svg)
-    assert [text for text in bold if text.startswith("row")] == ["row 2", "row 3"]
+    heavy = bold(drawing.svg)
+    assert [text for text in heavy if text.startswith("row")] == ["row 2", "row 3"]
     assert "row 0 is (0.0000, 0.0000)" in drawing.alt
     assert "row 2 is (6.0000, 8.0000)" in drawing.alt
 
@@ -81,15 +81,8 @@ def test_scatter_add_leaves_padding_out():
 )
 def test_every_colour_can_be_replaced_by_the_page(drawing):
     """No colour is fixed, and the drawing fits a phone."""
-    rest = re.sub(
-        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"",
-        "",
-        drawing.svg,
-    )
-    assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)
-    box = re.search(r'viewBox="0 0 ([\d.]+)', drawing.svg)
-    assert box
-    assert float(box.group(1)) <= 330
+    assert_colours_can_be_replaced(drawing)
+    assert width_of(drawing) <= 330
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
+from drawings import assert_colours_can_be_replaced, assert_told, bold, texts, width_of
 
 from lookup_matmul.figures import (
     draw_bag_of_words,
@@ -38,36 +39,23 @@ DRAWINGS = {
 }
 
 
-def texts(name):
-    """Give the texts of a drawing in the order in which they were drawn."""
-    root = ElementTree.fromstring(DRAWINGS[name].svg)
-    return [node.text or "" for node in root.iter() if node.tag.endswith("text")]
-
-
 @pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
 def test_every_colour_can_be_replaced_and_words_tell_the_story(drawing):
     """No colour is fixed, the label is the story, and nothing is wider than a phone needs."""
-    rest = re.sub(
-        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"",
-        "",
-        drawing.svg,
-    )
-    assert rest != drawing.svg
-    assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)
-    root = ElementTree.fromstring(drawing.svg)
-    assert (root.get("role"), root.get("aria-label")) == ("img", drawing.alt)
-    assert float(root.get("viewBox").split()[2]) <= 360
+    assert_colours_can_be_replaced(drawing)
+    assert_told(drawing)
+    assert width_of(drawing) <= 360
 
 
 def test_bag_of_words_shows_the_text_its_rows_and_their_sum():
     """Each word stands once in the text, each known one once more with its count."""
-    drawn = texts("bag of words")
+    drawn = texts(DRAWINGS["bag of words"].svg)
     assert drawn[:6] == ["a", "tensor", "dim", "of", "a", "tensor"]
     assert {"2 × tensor", "1 × dim", "+0.25", "-0.50", "+6"} <= set(drawn)
     assert drawn[-2:] == ["-0.50", "+6"]
-    bold = re.findall(r"<text[^>]*font-weight: 700[^>]*>([^<]+)<", DRAWINGS["bag of words"].svg)
-    assert "+6" in bold
-    assert "-0.50" not in bold
+    heavy = bold(DRAWINGS["bag of words"].svg)
+    assert "+6" in heavy
+    assert "-0.50" not in heavy
     assert DRAWINGS["bag of words"].alt.endswith("the largest is PyTorch.")
 
 
@@ -81,14 +69,14 @@ def test_a_long_text_is_broken_into_lines():
 
 def test_votes_mark_the_largest_of_each_row():
     """Bold where the row is largest, shaded where a vote is positive."""
-    bold = re.findall(r"<text[^>]*font-weight: 700[^>]*>([^<]+)<", DRAWINGS["votes"].svg)
-    assert bold == ["axis", "+2", "dim", "0", "tensor", "+3"]
+    heavy = bold(DRAWINGS["votes"].svg)
+    assert heavy == ["axis", "+2", "dim", "0", "tensor", "+3"]
     assert "tensor (+0.25, +3): PyTorch." in DRAWINGS["votes"].alt
 
 
 def test_blocks_say_where_each_column_begins():
     """Every category stands beside its row, and the picked rows add up."""
-    drawn = texts("blocks")
+    drawn = texts(DRAWINGS["blocks"].svg)
     assert [text for text in drawn if "rows from" in text] == [
         "colour: rows from 0",
         "size: rows from 2",
@@ -99,7 +87,7 @@ def test_blocks_say_where_each_column_begins():
 
 def test_hashes_count_the_keys_of_a_shared_row():
     """A row says how many keys it has if there are several."""
-    drawn = texts("hashes")
+    drawn = texts(DRAWINGS["hashes"].svg)
     assert drawn.count("2 keys") == 1
     assert [text for text in drawn if text.startswith("row ")] == [f"row {k}" for k in range(4)]
     assert "Shared: row 2 by 2 keys." in DRAWINGS["hashes"].alt
@@ -111,14 +99,14 @@ def test_coinciding_curves_differ_in_width_and_a_zero_distance_is_not_drawn():
     agreeing = draw_coinciding(range(2), {"a": [1, 2], "b": [1, 2]}, **LABELS)
     apart = draw_coinciding(range(2), {"a": [1, 2], "b": [1, 3]}, **LABELS)
     assert apart.svg.count("<use") > agreeing.svg.count("<use")
-    assert {"one", "other", "limit"} <= set(texts("coinciding"))
+    assert {"one", "other", "limit"} <= set(texts(DRAWINGS["coinciding"].svg))
     assert len(set(re.findall(r"stroke-width: ([\d.]+)", DRAWINGS["coinciding"].svg))) >= 3
 
 
 def test_spreads_and_parts_name_what_they_show():
     """Labels, the marked place and the size of each whole are texts of the picture."""
-    assert {"here", "x", "y"} <= {text.strip() for text in texts("spreads")}
-    assert {"whole: 3", "other: 5", "left", "right", "ms"} <= set(texts("parts"))
+    assert {"here", "x", "y"} <= {text.strip() for text in texts(DRAWINGS["spreads"].svg)}
+    assert {"whole: 3", "other: 5", "left", "right", "ms"} <= set(texts(DRAWINGS["parts"].svg))
     assert "<pattern" in DRAWINGS["parts"].svg
 
 

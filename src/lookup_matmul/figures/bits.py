@@ -4,15 +4,14 @@ from collections.abc import Mapping
 
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
-from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_text
-from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_cell, draw_text
+from lookup_matmul.figures.palette import LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 
 EXPONENT, MANTISSA = 8, 23  # bits of float32; TF32 and bfloat16 have its sign and its exponent
 LARGEST = 6
-BIT_WIDTH, BIT_HEIGHT, GAP, MARGIN = 9.2, 17.0, 5.0, 4.0
+BIT_WIDTH, BIT_HEIGHT, GAP, MARGIN = 9.2, 17.0 / CELL_HEIGHT, 5.0, 4.0
 WIDTH = 2 * MARGIN + (1 + EXPONENT + MANTISSA) * BIT_WIDTH + 2 * GAP
 STRIP = 2.0  # heights of a cell from one strip to the next
 
@@ -51,7 +50,7 @@ bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
     if not 1 <= len(numbers) <= LARGEST:
         raise ValueError(f"numbers has {len(numbers)} entries, expected 1 to {LARGEST}.")
     strips = {name: (_bits(name, *entry), entry[1]) for name, entry in numbers.items()}
-    ax = canvas(WIDTH, (STRIP * len(strips) + 0.9) * CELL_HEIGHT)
+    ax = canvas(WIDTH, STRIP * len(strips) + 0.9)
     for i, (name, (bits, kept)) in enumerate(strips.items()):
         draw_text(ax, MARGIN, STRIP * i + 0.5, name, ha="left", bold=True)
         draw_text(ax, WIDTH - MARGIN, STRIP * i + 0.5, _shown(numbers[name][0]), ha="right")
@@ -88,21 +87,18 @@ def _left(bit: int) -> float:
 def _draw_strip(ax: Axes, row: float, bits: str, kept: int, token: int) -> None:
     fill, stroke = colours_of(token)
     for k, digit in enumerate(bits):
-        place = (_left(k), row * CELL_HEIGHT - 2)
         there, coloured = k < kept, EXPONENT < k < kept
-        box = Rectangle(
-            place,
+        draw_cell(
+            ax,
+            _left(k),
+            row - 2 / CELL_HEIGHT,
             BIT_WIDTH,
-            BIT_HEIGHT,
-            facecolor=fill if coloured else "none",
-            edgecolor=stroke if coloured else LINE,
-            linestyle="-" if there else (0, (1, 2)),
-            lw=0.8,
+            digit if there else "",
+            height=BIT_HEIGHT,
+            fill=fill if coloured else "none",
+            edge=stroke if coloured else LINE,
+            dash="-" if there else (0, (1, 2)),
         )
-        ax.add_patch(box)
-        if there:
-            middle = row + (BIT_HEIGHT / 2 - 2) / CELL_HEIGHT
-            draw_text(ax, place[0] + BIT_WIDTH / 2, middle, digit, INK)
 
 
 def _shown(number: torch.Tensor) -> str:

@@ -1,17 +1,22 @@
-"""Several columns of categories as blocks of one table, and keys that a hash sends to rows."""
+"""Several columns of categories as blocks of one table."""
 
 from collections.abc import Mapping, Sequence
 
 import torch
-from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from lookup_matmul.checks import check_inputs
-from lookup_matmul.figures.cells import CELL_HEIGHT, LARGEST, canvas, draw_text
-from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.cells import (
+    LARGEST,
+    canvas,
+    draw_cells,
+    draw_row,
+    draw_rule,
+    draw_text,
+)
+from lookup_matmul.figures.palette import QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 
-LABEL, CELL, WIDTH = 132.0, 46.0, 330.0
+LABEL_WIDTH, CELL_WIDTH, WIDTH = 132.0, 46.0, 330.0
 
 
 def draw_blocks(
@@ -57,20 +62,30 @@ and row 2, red; the sum of these rows is (2.5).
             f"expected as many rows, 1 to {LARGEST}, and 1 to 4 columns."
         )
     picked = ids.tolist()
-    ax = canvas(WIDTH, (rows + 0.9 * len(columns) + 1.8) * CELL_HEIGHT)
+    ax = canvas(WIDTH, rows + 0.9 * len(columns) + 1.8)
     y, k, story = 0.0, 0, []
     for name, names in columns.items():
         draw_text(ax, 6, y + 0.5, f"{name}: rows from {k}", QUIET, ha="left")
         story.append(f"{name} (rows {k} to {k + len(names) - 1})")
         y += 0.9
         for category in names:
-            fill, stroke = colours_of(k) if k in picked else ("none", QUIET)
-            draw_text(ax, LABEL - 28, y + 0.5, category, stroke, ha="right", bold=k in picked)
-            _draw_cells(ax, y, str(k), weight[k], fill, stroke, k in picked)
+            stroke = colours_of(k)[1] if k in picked else QUIET
+            draw_text(ax, LABEL_WIDTH - 28, y + 0.5, category, stroke, ha="right", bold=k in picked)
+            draw_row(
+                ax,
+                y,
+                str(k),
+                _numbers(weight[k]),
+                picked=k in picked,
+                token=k,
+                left=LABEL_WIDTH,
+                width=CELL_WIDTH,
+            )
             y, k = y + 1, k + 1
-    ax.plot([4, LABEL + dim * CELL], [(y + 0.3) * CELL_HEIGHT] * 2, color=INK, lw=1.2)
+    draw_rule(ax, y + 0.3, LABEL_WIDTH + dim * CELL_WIDTH)
     total = weight[ids].sum(0)
-    _draw_cells(ax, y + 0.6, "sum", total, "none", INK, True)
+    draw_text(ax, LABEL_WIDTH - 6, y + 1.1, "sum", ha="right", bold=True)
+    draw_cells(ax, LABEL_WIDTH, y + 0.6, CELL_WIDTH, _numbers(total), bold=True)
     which = ", and ".join(f"row {k}, {categories[k]}" for k in picked)
     numbers = ", ".join(f"{value:.3g}" for value in total.tolist())
     return finish(
@@ -80,79 +95,5 @@ and row 2, red; the sum of these rows is (2.5).
     )
 
 
-def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
-    """Draw keys, the rows of a small table, and an arrow from each key to its row.
-
-    Parameters
-    ----------
-    rows : collections.abc.Mapping
-        The row of each key; 1 to 12 keys.
-    size : int
-        Number of rows of the table, 1 to 12.
-
-    Returns
-    -------
-    Drawing
-        A row that several keys share says how many; it has a bold outline.
-
-    Raises
-    ------
-    ValueError
-        If there is too much to draw, or a row is not in the table.
-
-    Examples
-    --------
-    >>> draw_hashes({"user 1": 2, "user 2": 0, "user 3": 2}, 3)
-    3 keys go to 3 rows. user 1 to row 2. user 2 to row 0. user 3 to row 2. Shared: row 2 by 2 keys.
-    """
-    if not (1 <= len(rows) <= LARGEST and 1 <= size <= LARGEST):
-        raise ValueError(
-            f"rows has {len(rows)} keys for a table of {size} rows, "
-            f"expected 1 to {LARGEST} of both."
-        )
-    if not all(0 <= row < size for row in rows.values()):
-        raise ValueError(f"a key has row {max(rows.values())}, expected 0 <= row < {size}.")
-    high = max(len(rows), size)
-    ax = canvas(WIDTH, (1.25 * high + 1.0) * CELL_HEIGHT)
-    draw_text(ax, 86, 0.4, "keys", QUIET, ha="right")
-    draw_text(ax, 200, 0.4, "rows of the table", QUIET, ha="left")
-    place = {}
-    for k in range(size):
-        y = 1.0 + 1.25 * (k + (high - size) / 2)
-        place[k] = y + 0.5
-        guests = list(rows.values()).count(k)
-        fill, stroke = colours_of(k) if guests else ("none", LINE)
-        box = Rectangle((200, y * CELL_HEIGHT), 60, CELL_HEIGHT, facecolor=fill, edgecolor=stroke)
-        box.set_linewidth(2.4 if guests > 1 else 0.8)
-        ax.add_patch(box)
-        ink = INK if guests else QUIET
-        draw_text(ax, 230, y + 0.5, f"row {k}", ink, bold=guests > 1)
-        if guests > 1:
-            draw_text(ax, 266, y + 0.5, f"{guests} keys", stroke, ha="left", bold=True)
-    for k, (key, row) in enumerate(rows.items()):
-        y = 1.5 + 1.25 * (k + (high - len(rows)) / 2)
-        stroke = colours_of(row)[1]
-        draw_text(ax, 86, y, key, stroke, ha="right")
-        ends = [(92, y * CELL_HEIGHT), (198, place[row] * CELL_HEIGHT)]
-        ax.add_patch(FancyArrowPatch(*ends, arrowstyle="->", color=stroke, mutation_scale=10))
-    goes = " ".join(f"{key} to row {row}." for key, row in rows.items())
-    counts = {row: list(rows.values()).count(row) for row in sorted(set(rows.values()))}
-    shared = ", ".join(f"row {row} by {n} keys" for row, n in counts.items() if n > 1)
-    return finish(ax, f"{len(rows)} keys go to {size} rows. {goes} Shared: {shared or 'no row'}.")
-
-
-def _draw_cells(
-    ax: Axes, y: float, label: str, values: torch.Tensor, fill: str, stroke: str, bold: bool
-) -> None:
-    draw_text(ax, LABEL - 6, y + 0.5, label, stroke, ha="right", bold=bold)
-    for j, value in enumerate(values.tolist()):
-        x = LABEL + j * CELL
-        place = (x, y * CELL_HEIGHT)
-        box = Rectangle(place, CELL, CELL_HEIGHT, facecolor=fill, edgecolor=LINE, lw=0.8)
-        ax.add_patch(box)
-        draw_text(ax, x + CELL / 2, y + 0.5, f"{value:.2f}", INK if bold else QUIET, bold=bold)
-    if fill != "none":
-        place = (LABEL, y * CELL_HEIGHT)
-        outline = Rectangle(place, CELL * len(values), CELL_HEIGHT, fill=False, edgecolor=stroke)
-        outline.set_linewidth(2)
-        ax.add_patch(outline)
+def _numbers(values: torch.Tensor) -> list[str]:
+    return [f"{value:.2f}" for value in values.tolist()]

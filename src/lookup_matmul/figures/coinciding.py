@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib import style
-from matplotlib.figure import Figure
 
 from lookup_matmul.figures.palette import LINE, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, WIDTH
-from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.figures.plots import KINDS, PLOT, WIDTH, check_lengths
+from lookup_matmul.figures.svg import Drawing, finish, sheet
 
 SMALLEST = 1e-12  # what a difference of zero is drawn as
 
@@ -33,7 +32,7 @@ def draw_coinciding(
     x_label, y_label : str
         What the axes show, with units.
     alt : str
-        The story of the plot in words, made from the same numbers.
+        The story of the drawing in words, made from the same numbers.
     limit : tuple, optional
         Name and value of a line in the lower plot, which no distance should pass.
 
@@ -56,12 +55,10 @@ def draw_coinciding(
     """
     if len(curves) not in (2, 3):
         raise ValueError(f"curves has {len(curves)} entries, expected 2 or 3.")
-    for name, y in curves.items():
-        if len(y) != len(x):
-            raise ValueError(f"curve {name!r} has {len(y)} values, expected {len(x)}, as x has.")
+    check_lengths(x, curves)
     first, *others = curves.items()
     with style.context(PLOT):
-        figure = Figure(figsize=(WIDTH / 72, 360 / 72), layout="constrained")
+        figure = sheet(WIDTH, 360, layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         gap = max(2, len(x) // 6)
         widths = (7.0, 3.4, 1.4)

@@ -6,17 +6,16 @@ from itertools import pairwise
 
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 from scipy import sparse
 
 from lookup_matmul.bags import Bags, to_bags
 from lookup_matmul.dense import dense_rows
-from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_text
+from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 
 LARGEST_ROWS, LARGEST_COLUMNS, LARGEST_ENTRIES = 6, 7, 8
-LEFT, WIDTH = 48.0, 34.0  # eight entries and their margin still fit a phone
+LABEL_WIDTH, CELL_WIDTH = 48.0, 34.0  # eight entries and their margin still fit a phone
 
 
 def draw_csr(rows: sparse.csr_array) -> Drawing:
@@ -60,7 +59,7 @@ The places where rows begin and end, 0, 1, 1, 3, are CSR's indptr and the bag's 
             f"rows, {LARGEST_COLUMNS} columns and {LARGEST_ENTRIES} entries, to be readable; "
             "draw a slice."
         )
-    ax = canvas(LEFT + max(entries, columns, 7) * WIDTH + 14, (count + 10.9) * CELL_HEIGHT)
+    ax = canvas(LABEL_WIDTH + max(entries, columns, 7) * CELL_WIDTH + 14, count + 10.9)
     _draw_matrix(ax, bags, columns)
     _draw_arrays(ax, bags, count + 2.1)
     return finish(ax, _story(bags, columns))
@@ -69,11 +68,11 @@ The places where rows begin and end, 0, 1, 1, 3, are CSR's indptr and the bag's 
 def _draw_matrix(ax: Axes, bags: Bags, columns: int) -> None:
     """Draw the dense matrix, the entries coloured by their columns."""
     dense, (ids, offsets, _) = dense_rows(bags, columns), _lists(bags)
-    draw_text(ax, LEFT - 8, 0.6, "column", QUIET, ha="right")
+    draw_text(ax, LABEL_WIDTH - 8, 0.6, "column", QUIET, ha="right")
     for k in range(columns):
-        draw_text(ax, LEFT + (k + 0.5) * WIDTH, 0.6, f"{k}", colours_of(k)[1])
+        draw_text(ax, LABEL_WIDTH + (k + 0.5) * CELL_WIDTH, 0.6, f"{k}", colours_of(k)[1])
     for i in range(len(offsets) - 1):
-        draw_text(ax, LEFT - 8, 1.6 + i, f"row {i}", QUIET, ha="right")
+        draw_text(ax, LABEL_WIDTH - 8, 1.6 + i, f"row {i}", QUIET, ha="right")
         named = ids[offsets[i] : offsets[i + 1]]
         for k in range(columns):
             _draw_cell(ax, k, 1.1 + i, f"{dense[i, k]:g}", k if k in named else None)
@@ -85,12 +84,10 @@ def _draw_arrays(ax: Axes, bags: Bags, top: float) -> None:
     for i, (begin, end) in enumerate(pairwise(offsets)):
         if begin == end:
             continue  # an empty row has no share; two offsets at one place say so
-        left, right, y = (
-            LEFT + begin * WIDTH + 3,
-            LEFT + end * WIDTH - 3,
-            (top + 1.85) * CELL_HEIGHT,
-        )
-        ax.plot([left, left, right, right], [y + 5, y, y, y + 5], color=INK, lw=1.2)
+        left, right = LABEL_WIDTH + begin * CELL_WIDTH + 3, LABEL_WIDTH + end * CELL_WIDTH - 3
+        y = top + 1.85
+        foot = y + 5 / CELL_HEIGHT
+        ax.plot([left, left, right, right], [foot, y, y, foot], color=INK, lw=1.2)
         draw_text(ax, (left + right) / 2, top + 1.5, f"row {i}", INK)
     _draw_names(ax, top + 0.6, "indices", "input")
     _draw_names(ax, top + 3.75, "data", "per_sample_weights")
@@ -99,10 +96,9 @@ def _draw_arrays(ax: Axes, bags: Bags, top: float) -> None:
         _draw_cell(ax, j, top + 4.2, f"{value:g}", k)
     _draw_names(ax, top + 5.85, "indptr", "offsets")
     for place in sorted(set(offsets)):
-        x = LEFT + place * WIDTH
+        x = LABEL_WIDTH + place * CELL_WIDTH
         for upper, lower in ((5.25, 5.5), (6.2, 6.6)):  # the names stand between
-            ends = [(top + upper) * CELL_HEIGHT, (top + lower) * CELL_HEIGHT]
-            ax.plot([x, x], ends, color=INK, lw=1.2)
+            ax.plot([x, x], [top + upper, top + lower], color=INK, lw=1.2)
         same = [i for i, offset in enumerate(offsets) if offset == place]
         draw_text(ax, x, top + 6.95, ", ".join(f"{place}" for _ in same), INK, bold=True)
         empty = [f"row {i}" for i in same[:-1]]
@@ -118,12 +114,20 @@ def _draw_names(ax: Axes, row: float, csr: str, bag: str) -> None:
 def _draw_cell(ax: Axes, place: int, row: float, text: str, token: int | None) -> None:
     """Draw one cell: in the colour of its column with outline and bold type, or quiet."""
     fill, stroke = ("none", LINE) if token is None else colours_of(token)
-    x, y = LEFT + place * WIDTH, row * CELL_HEIGHT
-    width = 0.8 if token is None else 1.6
-    box = Rectangle((x + 1, y + 1), WIDTH - 2, CELL_HEIGHT - 2, fc=fill, ec=stroke, lw=width)
-    ax.add_patch(box)
-    colour = QUIET if token is None else INK
-    draw_text(ax, x + WIDTH / 2, row + 0.5, text, colour, bold=token is not None)
+    point = 1 / CELL_HEIGHT  # neighbours stand two points apart
+    draw_cell(
+        ax,
+        LABEL_WIDTH + place * CELL_WIDTH + 1,
+        row + point,
+        CELL_WIDTH - 2,
+        text,
+        height=1 - 2 * point,
+        fill=fill,
+        edge=stroke,
+        lw=0.8 if token is None else 1.6,
+        ink=QUIET if token is None else INK,
+        bold=token is not None,
+    )
 
 
 def _lists(bags: Bags) -> tuple[list[int], list[int], list[float]]:

@@ -3,10 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from matplotlib import style
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from lookup_matmul.figures.plots import HEIGHT, KINDS, PLOT, WIDTH
+from lookup_matmul.figures.plots import (
+    KINDS,
+    PLOT,
+    check_lengths,
+    check_spread,
+    draw_legend,
+    plot_axes,
+)
 from lookup_matmul.figures.svg import Drawing, finish
 
 
@@ -30,7 +36,7 @@ def draw_measured(
     x_label, y_label : str
         What the axes show, with units.
     alt : str
-        The story of the plot in words, made from the same numbers.
+        The story of the drawing in words, made from the same numbers.
     marked : tuple, optional
         Name and x of a vertical line.
 
@@ -53,28 +59,22 @@ def draw_measured(
     """
     if not 1 <= len(measured) <= len(KINDS):
         raise ValueError(f"measured has {len(measured)} curves, expected 1 to {len(KINDS)}.")
+    check_lengths(x, measured)
     for name, spreads in measured.items():
-        if len(spreads) != len(x):
-            raise ValueError(f"{name!r} has {len(spreads)} values, expected {len(x)}, as x has.")
-        for low, middle, high in spreads:
-            if not 0 < low <= middle <= high < float("inf"):
-                raise ValueError(
-                    f"{name!r} has {(low, middle, high)}, expected 0 < low <= middle <= high."
-                )
+        for spread in spreads:
+            check_spread(name, spread, log=True)
     with style.context(PLOT):
-        figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72), layout="constrained")
-        ax = figure.add_subplot()
+        ax = plot_axes(x_label, y_label)
         for (colour, dash, marker), (name, spreads) in zip(KINDS, measured.items(), strict=False):
             lows, medians, highs = zip(*spreads, strict=True)
             ax.plot(x, medians, color=colour, ls=dash, lw=1.6, marker=marker, ms=5, label=name)
             ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
-        ax.set(xscale="log", yscale="log", xlabel=x_label, ylabel=y_label)
+        ax.set(xscale="log", yscale="log")
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         if marked:
             ax.axvline(marked[1], color=KINDS[-1][0], ls=":", lw=1.2)
             top = ax.get_xaxis_transform()
             ax.text(marked[1], 0.98, f" {marked[0]}", transform=top, va="top", color=KINDS[-1][0])
-        if len(measured) > 1:
-            ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)
+        draw_legend(ax, measured)
         return finish(ax, alt)

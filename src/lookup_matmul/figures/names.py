@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.patches import FancyBboxPatch
 from torch.nn import Parameter
 
-from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_text
-from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_arrow, draw_cell, draw_text
+from lookup_matmul.figures.palette import INK, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.layers import shares_storage
 
 NAMES_END, BOX, BOX_WIDTH, MEMORY, MEMORY_WIDTH = 118.0, 138.0, 76.0, 234.0, 88.0
-MOST_NAMES, MOST_ROWS = 4, 8
+LARGEST_NAMES, LARGEST_ROWS = 4, 8
 
 
 def draw_names(weights: Mapping[str, Parameter]) -> Drawing:
@@ -45,13 +45,13 @@ head.weight is Parameter 1 on memory 1.
     >>> draw_names({"a": table, "b": torch.nn.Parameter(table.detach())})
     2 names, 2 Parameters, 1 memory. a is Parameter 1 on memory 1. b is Parameter 2 on memory 1.
     """
-    if not 1 <= len(weights) <= MOST_NAMES:
-        raise ValueError(f"weights has {len(weights)} names, expected 1 to {MOST_NAMES}.")
+    if not 1 <= len(weights) <= LARGEST_NAMES:
+        raise ValueError(f"weights has {len(weights)} names, expected 1 to {LARGEST_NAMES}.")
     for name, weight in weights.items():
-        if weight.dim() != 2 or not 1 <= len(weight) <= MOST_ROWS:
+        if weight.dim() != 2 or not 1 <= len(weight) <= LARGEST_ROWS:
             raise ValueError(
                 f"{name} has shape {tuple(weight.shape)}, expected two sizes and at most "
-                f"{MOST_ROWS} rows, to be readable; draw a smaller table."
+                f"{LARGEST_ROWS} rows, to be readable; draw a smaller table."
             )
     parameters: list[Parameter] = []
     memories: list[Parameter] = []
@@ -59,7 +59,7 @@ head.weight is Parameter 1 on memory 1.
     for name, weight in weights.items():
         ways.append((name, _place(weight, parameters), _place(weight, memories, by_storage=True)))
     rows = len(ways)
-    ax = canvas(MEMORY + MEMORY_WIDTH + 4, (1.2 + 1.4 * rows) * CELL_HEIGHT)
+    ax = canvas(MEMORY + MEMORY_WIDTH + 4, 1.2 + 1.4 * rows)
     for x, title in ((NAMES_END, "name"), (BOX + BOX_WIDTH / 2, "Parameter")):
         draw_text(ax, x, 0.4, title, QUIET, ha="right" if x == NAMES_END else "center")
     draw_text(ax, MEMORY + MEMORY_WIDTH / 2, 0.4, "memory", QUIET)
@@ -69,24 +69,19 @@ head.weight is Parameter 1 on memory 1.
     for (name, _, _), row in zip(ways, name_at, strict=True):
         draw_text(ax, NAMES_END, row, name, ha="right")
     for p, row in box_at.items():
-        place = (BOX, (row - 0.45) * CELL_HEIGHT)
-        ax.add_patch(
-            FancyBboxPatch(
-                place,
-                BOX_WIDTH,
-                0.9 * CELL_HEIGHT,
-                boxstyle="round,pad=0,rounding_size=5",
-                fill=False,
-                edgecolor=INK,
-                lw=1.4,
-            )
-        )
+        box = FancyBboxPatch((BOX, row - 0.45), BOX_WIDTH, 0.9, fill=False, edgecolor=INK, lw=1.4)
+        box.set_boxstyle("round,pad=0,rounding_size=5")
+        box.set_mutation_aspect(1 / CELL_HEIGHT)  # so that the corners are round
+        ax.add_patch(box)
         draw_text(ax, BOX + BOX_WIDTH / 2, row, f"Parameter {p + 1}")
     for m, row in memory_at.items():
         _draw_memory(ax, row, memories[m])
     for i, (_, p, m) in enumerate(ways):
-        _arrow(ax, (NAMES_END + 3, name_at[i]), (BOX, box_at[p]))
-        _arrow(ax, (BOX + BOX_WIDTH, box_at[p]), (MEMORY, memory_at[m]))
+        for begin, end in (
+            ((NAMES_END + 3, name_at[i]), (BOX, box_at[p])),
+            ((BOX + BOX_WIDTH, box_at[p]), (MEMORY, memory_at[m])),
+        ):
+            draw_arrow(ax, begin, end, size=10, lw=1.2)
     words = " ".join(f"{n} is Parameter {p + 1} on memory {m + 1}." for n, p, m in ways)
     plural = "" if len(parameters) == 1 else "s"
     stores = "1 memory" if len(memories) == 1 else f"{len(memories)} memories"
@@ -113,14 +108,8 @@ def _middles(members: Sequence[int], rows: Sequence[float]) -> dict[int, float]:
 
 
 def _draw_memory(ax: Axes, row: float, weight: Parameter) -> None:
-    height, width = 0.9 * CELL_HEIGHT, MEMORY_WIDTH / len(weight)
+    width = MEMORY_WIDTH / len(weight)
     for k in range(len(weight)):
         fill, stroke = colours_of(k)
-        place = (MEMORY + k * width, row * CELL_HEIGHT - height / 2)
-        ax.add_patch(Rectangle(place, width, height, facecolor=fill, edgecolor=LINE, lw=0.8))
-        draw_text(ax, MEMORY + (k + 0.5) * width, row, str(k), stroke)
-
-
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    ends = [(x, row * CELL_HEIGHT) for x, row in (start, end)]
-    ax.add_patch(FancyArrowPatch(*ends, arrowstyle="->", color=INK, mutation_scale=10, lw=1.2))
+        left = MEMORY + k * width
+        draw_cell(ax, left, row - 0.45, width, str(k), height=0.9, fill=fill, ink=stroke)

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 
 from matplotlib import style
-from matplotlib.figure import Figure
 
 from lookup_matmul.figures.palette import FILLS, INK, LINE, STROKES
-from lookup_matmul.figures.plots import PLOT
+from lookup_matmul.figures.plots import PLOT, list_axes
 from lookup_matmul.figures.svg import Drawing, finish
 
-WIDTH, BAR_HEIGHT, MARGIN = 330.0, 42.0, 44.0
 # A pattern tells the parts apart where colours cannot be told.
 PATTERNS = ["", "////", "....", "\\\\\\\\", "xxxx"]
 
@@ -53,11 +51,7 @@ def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: 
         raise ValueError("a part has a negative size, expected none below zero.")
     with style.context(PLOT | {"hatch.linewidth": 0.6}):
         legend = 18 * -(-len(names) // 2)
-        height = BAR_HEIGHT * len(wholes) + MARGIN + legend
-        figure = Figure(figsize=(WIDTH / 72, height / 72))
-        ax = figure.add_axes(
-            (12 / WIDTH, MARGIN / height, 1 - 30 / WIDTH, BAR_HEIGHT * len(wholes) / height)
-        )
+        ax = list_axes(x_label, len(wholes), 42, above=legend, below=44)
         for k, (whole, parts) in enumerate(wholes.items()):
             left = 0.0
             for part, size in parts.items():
@@ -68,7 +62,6 @@ def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: 
                     bar.set_label(part)
                 left += size
             ax.text(0, k + 0.22, f"{whole}: {left:.3g}", color=INK, va="center")
-        ax.set(ylim=(len(wholes), 0), yticks=[], xlabel=x_label)
         ax.spines["left"].set_color(LINE)
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)

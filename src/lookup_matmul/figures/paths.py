@@ -3,13 +3,11 @@
 import torch
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lookup_matmul.figures.palette import INK, LINE, colours_of
-from lookup_matmul.figures.plots import PLOT
+from lookup_matmul.figures.plots import PLOT, plot_axes
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
 
-WIDTH, HEIGHT = 320.0, 290.0
 LARGEST = 8
 
 
@@ -54,9 +52,8 @@ over mixtures at (0, 0), (1, 0), (2, 0); along it the score goes from 0 to 2.
     scores = table @ direction.detach().double().cpu()
     path = table[start] + steps[:, None] * (table[end] - table[start])
     with style.context(PLOT):
-        figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72), layout="constrained")
-        ax = figure.add_subplot()
-        ax.set(xlabel="column 0", ylabel="column 1", aspect="equal")
+        ax = plot_axes("column 0", "column 1", width=320, height=290)
+        ax.set_aspect("equal")
         ax.plot(path[:, 0], path[:, 1], color=INK, lw=1.6, marker="o", markersize=4, zorder=3)
         for k, ((x, y), score) in enumerate(zip(table.tolist(), scores.tolist(), strict=True)):
             _, stroke = colours_of(k)

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import torch
 from matplotlib import style
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lookup_matmul.figures.palette import INK, LINE
 from lookup_matmul.figures.plots import KINDS, PLOT
-from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
+from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish, sheet
 
 SIZE = 320.0
 LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # of a name, in points
@@ -34,7 +33,7 @@ def draw_points(
     groups : collections.abc.Sequence
         One for each row, from 0 to 3; rows of one group have one colour and one marker.
     alt : str
-        The story of the picture in words, made from the same numbers.
+        The story of the drawing in words, made from the same numbers.
     start : torch.Tensor, optional
         Shape of ``rows``: where each row came from, drawn as a thin line to its point.
 
@@ -61,8 +60,7 @@ def draw_points(
     if not set(groups) <= set(range(len(KINDS))):
         raise ValueError(f"groups has {sorted(set(groups))}, expected 0 to {len(KINDS) - 1}.")
     with style.context(PLOT):
-        figure = Figure(figsize=(SIZE / 72, SIZE / 72))
-        ax = figure.add_axes((0.13, 0.12, 0.86, 0.86))
+        ax = sheet(SIZE, SIZE).add_axes((0.13, 0.12, 0.86, 0.86))
         _limit(ax, rows if start is None else torch.cat([rows, start]))
         ax.set(xlabel="first number of the row", ylabel="second number")
         points = rows.tolist()

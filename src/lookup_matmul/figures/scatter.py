@@ -1,17 +1,17 @@
 """The backward pass of a lookup: arriving rows, added into the rows of their ids."""
 
 import torch
-from matplotlib.patches import FancyArrowPatch
 
 from lookup_matmul.checks import check_ids
 from lookup_matmul.figures.cells import (
-    CELL_HEIGHT,
     CELL_WIDTH,
     LABEL_WIDTH,
     LARGEST,
     canvas,
+    draw_arrow,
     draw_caption,
     draw_row,
+    in_cells,
     in_words,
 )
 from lookup_matmul.figures.palette import colours_of
@@ -70,29 +70,21 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     kept = arriving.detach() * torch.tensor(added).unsqueeze(1)
     total = torch.zeros_like(arriving[:1].expand(vocab_size, -1)).index_add(0, ids, kept)
     right = LABEL_WIDTH + arriving.shape[1] * CELL_WIDTH
-    ax = canvas(max(right + 70, 230), (len(places) + vocab_size + 2.2) * CELL_HEIGHT)
+    ax = canvas(max(right + 70, 230), len(places) + vocab_size + 2.2)
     draw_caption(ax, 0.5, "G: a row arrives for each id")
     below, words = len(places) + 2.0, []
     for n, k in enumerate(places):
-        draw_row(ax, 1 + n, f"id {k}", arriving[n], picked=added[n], token=k)
+        draw_row(ax, 1 + n, f"id {k}", in_cells(arriving[n]), picked=added[n], token=k)
         fate = f"is added into row {k}" if added[n] else "is left out, as padding"
         words.append(f"{in_words(arriving[n])} arrives for id {k} and {fate}.")
         if added[n]:
             # The further the way, the wider the bend, so that the arrows do not lie on each other.
             bend = 0.2 + 0.35 * (below + k - n) / (below + vocab_size)
-            arrow = FancyArrowPatch(
-                (right + 1, (1.5 + n) * CELL_HEIGHT),
-                (right + 1, (below + k + 0.5) * CELL_HEIGHT),
-                arrowstyle="->",
-                connectionstyle=f"arc3,rad=-{bend:.2f}",
-                color=colours_of(k)[1],
-                mutation_scale=11,
-                lw=1.4,
-            )
-            ax.add_patch(arrow)
+            begin, end = (right + 1, 1.5 + n), (right + 1, below + k + 0.5)
+            draw_arrow(ax, begin, end, colours_of(k)[1], bend=bend)
     draw_caption(ax, below - 0.4, "gradient of the table")
     used = {k for k, is_added in zip(places, added, strict=True) if is_added}
     for k in range(vocab_size):
-        draw_row(ax, below + k, f"row {k}", total[k], picked=k in used, token=k)
+        draw_row(ax, below + k, f"row {k}", in_cells(total[k]), picked=k in used, token=k)
     sums = ", ".join(f"row {k} is {in_words(total[k])}" for k in range(vocab_size))
     return finish(ax, f"{len(places)} rows arrive. {' '.join(words)} The table's gradient: {sums}.")

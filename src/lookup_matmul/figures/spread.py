@@ -2,21 +2,23 @@
 
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.patches import FancyArrowPatch
 
 from lookup_matmul.figures.cells import (
     CELL_HEIGHT,
     CELL_WIDTH,
     LABEL_WIDTH,
     canvas,
+    check_sizes,
     draw_caption,
+    draw_cell,
     draw_text,
 )
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.forms import lookup, one_hot_matmul
 
-LARGEST_ROWS, LARGEST_COLUMNS = 6, 5
+LARGEST, COLUMNS = 6, (1, 5)
 
 
 def draw_spread(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -37,10 +39,8 @@ def draw_spread(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError
+    TypeError, IndexError
         As :func:`lookup_matmul.check_inputs` says.
-    IndexError
-        If an id is not in the table.
     ValueError
         As there, and if there is too much to draw.
 
@@ -51,19 +51,12 @@ def draw_spread(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 The product for id 1 has NaN in column 0. The lookup for id 1 is finite.
     """
     product, rows = one_hot_matmul(ids, weight), lookup(ids, weight)
-    if ids.dim() != 1 or not (
-        1 <= len(ids) <= LARGEST_ROWS
-        and 1 <= weight.shape[0] <= LARGEST_ROWS
-        and 1 <= weight.shape[1] <= LARGEST_COLUMNS
-    ):
-        raise ValueError(
-            f"ids has shape {tuple(ids.shape)} and weight {tuple(weight.shape)}, expected "
-            f"(n,) and two sizes, rows up to {LARGEST_ROWS} and columns up to {LARGEST_COLUMNS}."
-        )
+    check_sizes(ids, weight, LARGEST, COLUMNS)
     picked, vocab_size, dim = ids.tolist(), *weight.shape
     gap = 1.5
     height = vocab_size + 2 * len(picked) + 2 * gap + 1.2
-    ax = canvas(LABEL_WIDTH + max(4, dim) * CELL_WIDTH + 8, height * CELL_HEIGHT)
+    right = LABEL_WIDTH + max(4, dim) * CELL_WIDTH
+    ax = canvas(right + 8, height)
     draw_caption(ax, 0.5, f"weight: {vocab_size} rows × {dim} columns")
     for k in range(vocab_size):
         _draw_row(ax, 1 + k, f"row {k}", weight[k], k if k in picked else None)
@@ -71,14 +64,13 @@ The product for id 1 has NaN in column 0. The lookup for id 1 is finite.
     captions = ["one-hot rows @ weight", "lookup: weight[ids]"]
     for top, caption, result in zip(tops, captions, (product, rows), strict=True):
         # Flush right, since the arrows pass on the left of most tables.
-        right = LABEL_WIDTH + max(4, dim) * CELL_WIDTH
         draw_text(ax, right, top - 0.45, caption, QUIET, ha="right")
         for i, k in enumerate(picked):
             _draw_row(ax, top + i, f"id {k}", result[i], k)
     for j in (~weight.isfinite()).any(0).nonzero().flatten().tolist():
         x = LABEL_WIDTH + (j + 0.5) * CELL_WIDTH
         source = 2 + int((~weight[:, j].isfinite()).nonzero()[-1])
-        _draw_arrow(ax, x, source * CELL_HEIGHT + 2, tops[0] * CELL_HEIGHT - 2)
+        _draw_arrow(ax, x, source + 2 / CELL_HEIGHT, tops[0] - 2 / CELL_HEIGHT)
     story = [_finding(f"Row {k}", weight[k]) for k in range(vocab_size)]
     stories = [text for text in story if "finite" not in text]
     stories += [_finding(f"The product for id {k}", product[i]) for i, k in enumerate(picked)]
@@ -90,21 +82,20 @@ def _draw_row(ax: Axes, row: float, label: str, values: torch.Tensor, token: int
     fill, stroke = ("none", QUIET) if token is None else colours_of(token)
     draw_text(ax, LABEL_WIDTH - 6, row + 0.5, label, stroke, ha="right", bold=token is not None)
     for j, value in enumerate(values.tolist()):
-        place = (LABEL_WIDTH + j * CELL_WIDTH, row * CELL_HEIGHT)
         finite = abs(value) < float("inf")  # also false for NaN
-        box = Rectangle(
-            place,
+        draw_cell(
+            ax,
+            LABEL_WIDTH + j * CELL_WIDTH,
+            row,
             CELL_WIDTH,
-            CELL_HEIGHT,
-            facecolor=fill if finite else "none",
-            edgecolor=LINE if finite else INK,
+            _number(value),
+            fill=fill if finite else "none",
+            edge=LINE if finite else INK,
             lw=0.8 if finite else 2,
             zorder=1 if finite else 2,
+            ink=QUIET if finite and token is None else INK,
+            bold=not finite,
         )
-        ax.add_patch(box)
-        x = place[0] + CELL_WIDTH / 2
-        ink = QUIET if finite and token is None else INK
-        draw_text(ax, x, row + 0.5, _number(value), ink, bold=not finite)
 
 
 def _draw_arrow(ax: Axes, x: float, top: float, bottom: float) -> None:

@@ -2,14 +2,13 @@
 
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
-from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_text
-from lookup_matmul.figures.palette import LINE, QUIET, colours_of
+from lookup_matmul.figures.cells import canvas, draw_cell, draw_text
+from lookup_matmul.figures.palette import QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.layers import shares_storage
 
-CELL, LONGEST, MARGIN = 25.0, 12, 4.0
+CELL_WIDTH, LARGEST, MARGIN = 25.0, 12, 4.0
 
 
 def draw_strips(embedding_weight: torch.Tensor, linear_weight: torch.Tensor) -> Drawing:
@@ -52,18 +51,18 @@ Embedding. Memory of the Embedding: 0.1, 0.2, 1.1, 1.2. Memory of the Linear: 0.
             f"embedding_weight has shape {tuple(table.shape)} and linear_weight "
             f"{tuple(transposed.shape)}, expected the same numbers transposed."
         )
-    if not 1 <= table.numel() <= LONGEST:
+    if not 1 <= table.numel() <= LARGEST:
         raise ValueError(
-            f"the weight has {table.numel()} numbers, expected 1 to {LONGEST}, to be readable; "
+            f"the weight has {table.numel()} numbers, expected 1 to {LARGEST}, to be readable; "
             "draw a slice."
         )
     rows, dim = table.shape
     ids = torch.arange(rows).unsqueeze(1).expand(rows, dim)
-    second = MARGIN + (dim + 2) * CELL
-    width = max(second + rows * CELL, MARGIN + table.numel() * CELL) + MARGIN
+    second = MARGIN + (dim + 2) * CELL_WIDTH
+    width = max(second + rows * CELL_WIDTH, MARGIN + table.numel() * CELL_WIDTH) + MARGIN
     shared = shares_storage(table, transposed)
     top = max(rows, dim) + 1.0
-    ax = canvas(max(width, 250.0), (top + (2.1 if shared else 4.2)) * CELL_HEIGHT)
+    ax = canvas(max(width, 250.0), top + (2.1 if shared else 4.2))
     for left, name, weight, of in (
         (MARGIN, "Embedding", table, ids),
         (second, "Linear", transposed, ids.T),
@@ -106,6 +105,4 @@ def _places(weight: torch.Tensor) -> torch.Tensor:
 def _draw_cells(ax: Axes, left: float, row: float, values: list[float], ids: list[int]) -> None:
     for j, (value, token) in enumerate(zip(values, ids, strict=True)):
         fill, stroke = colours_of(token)
-        place = (left + j * CELL, row * CELL_HEIGHT)
-        ax.add_patch(Rectangle(place, CELL, CELL_HEIGHT, facecolor=fill, edgecolor=LINE, lw=0.8))
-        draw_text(ax, left + (j + 0.5) * CELL, row + 0.5, f"{value:.3g}", stroke)
+        draw_cell(ax, left + j * CELL_WIDTH, row, CELL_WIDTH, f"{value:.3g}", fill=fill, ink=stroke)

@@ -4,16 +4,16 @@ import torch
 
 from lookup_matmul.dense import dense_rows
 from lookup_matmul.figures.cells import (
-    CELL_HEIGHT,
     CELL_WIDTH,
     LABEL_WIDTH,
-    LARGEST,
     canvas,
+    check_sizes,
     draw_caption,
     draw_row,
+    draw_rule,
+    in_cells,
     in_words,
 )
-from lookup_matmul.figures.palette import INK
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.sums import sum_of_rows
 
@@ -53,22 +53,17 @@ The other rows are not read. The sum is (6.0000, -1.0000).
     bags = (ids, torch.tensor([0, len(ids)], device=ids.device), values)
     total = sum_of_rows(bags, weight)[0]
     vocab_size, dim = weight.shape
-    if not all(1 <= size <= LARGEST for size in (len(ids), vocab_size, dim)):
-        raise ValueError(
-            f"ids has {len(ids)} entries and weight shape {tuple(weight.shape)}, "
-            f"expected each from 1 to {LARGEST}, to be readable; draw a slice."
-        )
+    check_sizes(ids, weight)
     factors = dense_rows(bags, vocab_size)[0].tolist()
     picked = sorted(set(ids.tolist()))
     columns = max(3, dim)  # so wide that the caption fits
-    ax = canvas(LABEL_WIDTH + columns * CELL_WIDTH + 12, (vocab_size + 3.4) * CELL_HEIGHT)
+    ax = canvas(LABEL_WIDTH + columns * CELL_WIDTH + 12, vocab_size + 3.4)
     draw_caption(ax, 0.5, "value × row of the table")
     for k in range(vocab_size):
         label = f"{factors[k]:.4g}  ×" if k in picked else ""
-        draw_row(ax, 1 + k, label, weight[k], picked=k in picked, token=k)
-    line = (vocab_size + 1.2) * CELL_HEIGHT
-    ax.plot([4, LABEL_WIDTH + dim * CELL_WIDTH], [line, line], color=INK, lw=1.2)
-    draw_row(ax, vocab_size + 1.4, "sum", total, picked=True)
+        draw_row(ax, 1 + k, label, in_cells(weight[k]), picked=k in picked, token=k)
+    draw_rule(ax, vocab_size + 1.2, LABEL_WIDTH + dim * CELL_WIDTH)
+    draw_row(ax, vocab_size + 1.4, "sum", in_cells(total), picked=True)
     terms = " ".join(
         f"Row {k} of the table is multiplied by {factors[k]:.4g}: {in_words(weight[k])}."
         for k in picked

@@ -4,10 +4,12 @@ import hashlib
 import io
 import re
 from dataclasses import dataclass
+from typing import Literal
 from xml.etree import ElementTree
 
 from matplotlib import style
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lookup_matmul.figures.palette import COLOURS
 
@@ -41,6 +43,11 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         return self.svg
+
+
+def sheet(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+    """Give an empty figure of so many points."""
+    return Figure(figsize=(width / 72, height / 72), layout=layout)
 
 
 def finish(ax: Axes, alt: str) -> Drawing:

@@ -2,16 +2,15 @@
 
 import torch
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from lookup_matmul.equality import assert_bitwise_equal
-from lookup_matmul.figures.cells import canvas
-from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
-from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
+from lookup_matmul.figures.cells import canvas, check_sizes, draw_arrow, draw_cell, draw_text
+from lookup_matmul.figures.palette import INK, QUIET, colours_of
+from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 
-LARGEST = 6
-HEIGHT, CELL, NARROW, LABEL = 22.0, 46.0, 24.0, 46.0
+LARGEST, COLUMNS = 6, (3, 5)
+ROW_HEIGHT, CELL_WIDTH, NARROW, LABEL_WIDTH = 22.0, 46.0, 24.0, 46.0
 
 
 def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -32,10 +31,8 @@ def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError
+    TypeError, IndexError
         As :func:`lookup_matmul.check_inputs` says.
-    IndexError
-        If an id is not in the table.
     ValueError
         As there, and if there is too much to draw.
     AssertionError
@@ -50,49 +47,42 @@ Multiplying: id 1 becomes the one-hot row (0, 1), times the table. \
 Both give: (1.50, -2.00, 3.00).
     """
     rows, product = lookup(ids, weight), one_hot_matmul(ids, weight)
-    (vocab_size, dim), count = weight.shape, ids.numel()
-    if ids.dim() != 1 or not (1 <= count <= LARGEST and 1 <= vocab_size <= LARGEST):
-        raise ValueError(
-            f"ids has shape {tuple(ids.shape)} and weight {tuple(weight.shape)}, "
-            f"expected up to {LARGEST} ids and rows, to be readable; draw a slice."
-        )
-    if not 3 <= dim <= 5:
-        raise ValueError(
-            f"weight has {dim} columns, expected 3 to 5, to be readable; draw a slice."
-        )
+    check_sizes(ids, weight, LARGEST, COLUMNS)
     assert_bitwise_equal(product, rows)
-    picked = ids.tolist()
+    picked, count, vocab_size, dim = ids.tolist(), len(ids), *weight.shape
     encoding = one_hot(ids, vocab_size, dtype=torch.int64).tolist()
-    right = LABEL + dim * CELL
-    width = max(right, LABEL + 2.5 * CELL + vocab_size * NARROW) + 8
-    ax = canvas(width, (vocab_size + 2 * count + 6.6) * HEIGHT)
+    right = LABEL_WIDTH + dim * CELL_WIDTH
+    width = max(right, LABEL_WIDTH + 2.5 * CELL_WIDTH + vocab_size * NARROW) + 8
+    ax = canvas(width, vocab_size + 2 * count + 6.6, row_height=ROW_HEIGHT)
 
-    _write(ax, LABEL, 0.5, "the table W", ha="left")
+    draw_text(ax, LABEL_WIDTH, 0.5, "the table W", ha="left")
     for k in range(vocab_size):
         colour = k if k in picked else None
-        _write(ax, LABEL - 5, 1.5 + k, f"row {k}", _stroke(colour), ha="right", bold=k in picked)
-        _row(ax, LABEL, 1 + k, CELL, _numbers(weight[k]), colour)
+        draw_text(
+            ax, LABEL_WIDTH - 5, 1.5 + k, f"row {k}", _stroke(colour), ha="right", bold=k in picked
+        )
+        _draw_row(ax, LABEL_WIDTH, 1 + k, CELL_WIDTH, _numbers(weight[k]), colour)
 
     top = vocab_size + 3.4  # of the two forms
     product_left = width - 8 - vocab_size * NARROW
-    centres = (LABEL + CELL / 2, product_left + vocab_size * NARROW / 2)
-    _write(ax, centres[0], top - 0.6, "look up", bold=True)
-    _write(ax, centres[1], top - 0.6, "multiply: X W", bold=True)
+    centres = (LABEL_WIDTH + CELL_WIDTH / 2, product_left + vocab_size * NARROW / 2)
+    draw_text(ax, centres[0], top - 0.6, "look up", bold=True)
+    draw_text(ax, centres[1], top - 0.6, "multiply: X W", bold=True)
     for i, k in enumerate(picked):
-        _row(ax, LABEL, top + i, CELL, [str(k)], k)
-        _row(ax, product_left, top + i, NARROW, list(map(str, encoding[i])), k, only=k)
-    _write(ax, LABEL - 5, top + count / 2, "ids", ha="right")
-    _write(ax, product_left - 5, top + count / 2, "X", ha="right")
+        _draw_row(ax, LABEL_WIDTH, top + i, CELL_WIDTH, [str(k)], k)
+        _draw_row(ax, product_left, top + i, NARROW, list(map(str, encoding[i])), k, only=k)
+    draw_text(ax, LABEL_WIDTH - 5, top + count / 2, "ids", ha="right")
+    draw_text(ax, product_left - 5, top + count / 2, "X", ha="right")
 
     last = top + count + 2.2  # of the output
-    middle = LABEL + dim * CELL / 2
-    _write(ax, middle, last - 0.6, "one output, equal in every bit", bold=True)
+    middle = LABEL_WIDTH + dim * CELL_WIDTH / 2
+    draw_text(ax, middle, last - 0.6, "one output, equal in every bit", bold=True)
     for i, k in enumerate(picked):
-        _write(ax, LABEL - 5, last + 0.5 + i, f"id {k}", _stroke(k), ha="right", bold=True)
-        _row(ax, LABEL, last + i, CELL, _numbers(rows[i]), k)
+        draw_text(ax, LABEL_WIDTH - 5, last + 0.5 + i, f"id {k}", _stroke(k), ha="right", bold=True)
+        _draw_row(ax, LABEL_WIDTH, last + i, CELL_WIDTH, _numbers(rows[i]), k)
     for x in centres:
-        _arrow(ax, x, vocab_size + 1.2, top - 1.2)
-        _arrow(ax, x, top + count + 0.2, last - 1.2)
+        draw_arrow(ax, (x, vocab_size + 1.2), (x, top - 1.2), lw=1.3)
+        draw_arrow(ax, (x, top + count + 0.2), (x, last - 1.2), lw=1.3)
     return finish(ax, _story(picked, encoding, rows, vocab_size))
 
 
@@ -121,20 +111,7 @@ def _stroke(token: int | None) -> str:
     return QUIET if token is None else colours_of(token)[1]
 
 
-def _write(
-    ax: Axes,
-    x: float,
-    row: float,
-    text: str,
-    colour: str = INK,
-    ha: str = "center",
-    bold: bool = False,
-) -> None:
-    font = {"fontsize": FONT_SIZE, "fontweight": "bold" if bold else "normal"}
-    ax.text(x, row * HEIGHT, text, color=colour, ha=ha, va="center_baseline", fontdict=font)
-
-
-def _row(
+def _draw_row(
     ax: Axes,
     left: float,
     row: float,
@@ -147,16 +124,7 @@ def _row(
     fill = "none" if token is None else colours_of(token)[0]
     for j, text in enumerate(texts):
         chosen = token is not None and only in (None, j)
-        place = (left + j * width, row * HEIGHT)
-        face = fill if chosen else "none"
-        ax.add_patch(Rectangle(place, width, HEIGHT, facecolor=face, edgecolor=LINE, lw=0.8))
-        ink = INK if chosen else QUIET
-        _write(ax, place[0] + width / 2, row + 0.5, text, ink, bold=chosen)
+        face, ink = (fill, INK) if chosen else ("none", QUIET)
+        draw_cell(ax, left + j * width, row, width, text, fill=face, ink=ink, bold=chosen)
     if token is not None:
-        whole = (left, row * HEIGHT), len(texts) * width, HEIGHT
-        ax.add_patch(Rectangle(*whole, fill=False, edgecolor=_stroke(token), lw=1.8))
-
-
-def _arrow(ax: Axes, x: float, begin: float, end: float) -> None:
-    ends = (x, begin * HEIGHT), (x, end * HEIGHT)
-    ax.add_patch(FancyArrowPatch(*ends, arrowstyle="->", color=INK, mutation_scale=11, lw=1.3))
+        draw_cell(ax, left, row, len(texts) * width, edge=_stroke(token), lw=1.8)
