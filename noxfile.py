@@ -1,9 +1,10 @@
 """Every task of the project: ``nox -l`` lists them, a plain ``nox`` runs what CI runs."""
 
+import sys
 from pathlib import Path
 
 import nox
-from filelock import FileLock  # comes with nox
+from filelock import FileLock, Timeout  # comes with nox
 
 nox.needs_version = ">=2025.2.9"  # nox.project.dependency_groups, Session.install of several
 nox.options.sessions = ["lint", "docs", "tests"]
@@ -15,12 +16,21 @@ CONSTRAINTS = ROOT / "constraints.txt"
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees"]
 HTML = ["-b", "html", "docs", "build/html"]
 
+# Held to the end, since two at once would spoil each other's environments; a list needs none.
+LOCK = FileLock(ROOT / ".nox" / "lock")
+if not {"-l", "--list"} & set(sys.argv):
+    Path(LOCK.lock_file).parent.mkdir(exist_ok=True)
+    try:
+        LOCK.acquire(timeout=0)
+    except Timeout:
+        print("Another nox is at work in this clone; waiting for it to end.", flush=True)
+        LOCK.acquire()
+
 
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    with FileLock(f"{session.virtualenv.location}.lock"):  # two at once would spoil it
-        session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
+    session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
 
 
 @nox.session
@@ -34,6 +44,7 @@ def docs(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Serve the site, rebuild it on every save and reload the browser."""
     install(session, "docs", "live")
+    LOCK.release()  # it runs until it is stopped; its builds wait for others by themselves
     options = ["--watch", "src", "--open-browser", *session.posargs]
     session.run("sphinx-autobuild", *SPHINX[1:], *options, *HTML)
 
