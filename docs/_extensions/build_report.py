@@ -31,8 +31,9 @@ def report_page(app: Sphinx, _doctree: nodes.document) -> None:
 def report(app: Sphinx, exception: Exception | None) -> None:
     """Print how it ended: the time of all code, and the address; or that it failed."""
     if exception or app._warncount:
-        found = f"{app._warncount} warnings or errors" if app._warncount else "an error"
-        print(f"The build failed: {found}, printed above or below. Mend them and build again.")
+        count, where = app._warncount, "below" if exception else "above"
+        found = f"{count} warning{'s' if count > 1 else ''}" if count else "an error"
+        print(f"The build failed: {found}, printed {where}. Mend the cause and build again.")
         return
     if app.builder.name == "html":
         pages = NbMetadataCollector.get_doc_data(app.env).values()
