@@ -15,6 +15,7 @@ from check_cells import kinds_of, only_checks, refused_in_failing, sentences
 from docutils import nodes
 from folds import depart_fold, fold, fold_cell, visit_fold
 from jupyter_cache import get_cache
+from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -30,14 +31,16 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     records = _store(app.env, "checks")[docname] = []
     cited = _store(app.env, "cited")[docname] = []
     cells = [n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE]
-    executed = _executed(app, docname) if cells else []
+    ran = NbMetadataCollector.get_exec_data(app.env, docname)
+    executed, lines = _executed(app, docname) if ran else ([], [])
     shown = {cell["cell_index"]: cell for cell in cells}
     place: nodes.Element = doctree
     for index, source in enumerate(executed):
         if source.cell_type != "code":
             continue
         place = shown.get(index, place)
-        kinds = _judge(source, place)
+        # A removed cell is in no node, and is named by its line in the source.
+        kinds = _judge(source, shown.get(index, (docname, lines[index] + 1)))
         if kinds:
             anchor = f"check-{len(records) + 1}"
             records.append(_record(place, kinds, anchor))
@@ -55,7 +58,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
 
 
-def _judge(cell: nbformat.NotebookNode, place: nodes.Element) -> list[str]:
+def _judge(cell: nbformat.NotebookNode, place: nodes.Element | tuple[str, int]) -> list[str]:
     """Give the kinds of a cell's checks, and warn where one is missing or could not fail."""
     tags, source = cell.metadata.get("tags", []), cell.source
     kinds = kinds_of(source)
@@ -150,8 +153,8 @@ def _lined(node: nodes.Element) -> nodes.Element:
     return node
 
 
-def _executed(app: Sphinx, docname: str) -> list[nbformat.NotebookNode]:
-    """Give the cells of a page with what they gave.
+def _executed(app: Sphinx, docname: str) -> tuple[list[nbformat.NotebookNode], list[int]]:
+    """Give the cells of a page with what they gave, and the line before each.
 
     MyST-NB writes the notebook beside the site, but without outputs where they come from the
     cache; so they are asked of the cache.
@@ -161,7 +164,7 @@ def _executed(app: Sphinx, docname: str) -> list[nbformat.NotebookNode]:
     cache = get_cache(app.config.nb_execution_cache_path)
     with suppress(KeyError):  # of a page with a failing cell, which is not kept
         notebook = cache.merge_match_into_notebook(notebook)[1]
-    return list(notebook.cells)
+    return list(notebook.cells), list(notebook.metadata["source_map"])
 
 
 def _store(env: BuildEnvironment, name: str) -> dict[str, list[Any]]:
