@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -16,6 +17,7 @@ KINDS = {
 HOLDS = "holds"
 
 
+@cache  # a cell is asked several questions
 def parsed(source: str) -> ast.Module:
     """Parse a cell, whose magics and shell lines become calls first."""
     return ast.parse(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
