@@ -17,6 +17,7 @@ extensions = [
     "build_guard",
     "build_report",
     "checks",
+    "execute_ahead",
     "kernel",
     "ledger",
     "myst_nb",

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from scratch import STAMP, TOCTREE, Copy
+from scratch import HEAD, STAMP, TOCTREE, Copy
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +138,35 @@ def test_a_product_off_by_a_thousandth_fails_the_tests(tmp_path: Path) -> None:
     failed = copy.run(*pytest_call)
     assert failed.returncode == 1
     assert "not bitwise equal" in failed.stdout
+
+
+def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path: Path) -> None:
+    """Each runs once; none runs while one does that says ``measures: true``."""
+    cell = (
+        "```{code-cell} ipython3\n"
+        'import time\n\nbegin = time.monotonic()\ntime.sleep(2)\nprint("ran", begin, time.monotonic())  # NAME\n```\n'
+    )
+    copy, names = Copy(tmp_path), ["index", "first", "second", "timed"]
+    copy.clear_pages()
+    for name in names:
+        head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n") if name == "timed" else HEAD
+        copy.write(
+            name,
+            f"# {name}\n\n{cell}".replace("NAME", name) + (TOCTREE if name == "index" else ""),
+            head=head,
+        )
+    built = copy.build()
+    assert (built.returncode, built.stderr) == (0, "")
+    assert "Running 3 pages" in built.stdout
+    for name in names:
+        assert len(re.findall(rf" s  {name}$", built.stdout, re.MULTILINE)) == 1
+    spans = {}
+    for name in names:
+        found = re.search(r"ran ([\d.]+) ([\d.]+)", copy.html(name))
+        assert found
+        spans[name] = (float(found[1]), float(found[2]))
+    begin, end = spans.pop("timed")
+    assert all(end < other_begin or other_end < begin for other_begin, other_end in spans.values())
+    again = copy.build()
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "Running" not in again.stdout
