@@ -6,7 +6,7 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 """
 
 from lookup_matmul.bag_checks import check_bags
-from lookup_matmul.bags import Bags, Rows, to_bags
+from lookup_matmul.bags import Bags, Rows
 from lookup_matmul.checks import check_ids, check_inputs
 from lookup_matmul.csr import to_scipy_csr, to_torch_csr
 from lookup_matmul.dense import dense_matmul, dense_rows
@@ -16,6 +16,7 @@ from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_l
 from lookup_matmul.memory import allocated_bytes, peak_bytes
 from lookup_matmul.movement import rows_moved
 from lookup_matmul.rounding import rounding_bound
+from lookup_matmul.rows import to_bags
 from lookup_matmul.sums import sum_of_rows
 
 __all__ = [
