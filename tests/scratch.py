@@ -22,7 +22,9 @@ SPHINX = [
     "docs",
     "build/html",
 ]
-HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
+ABOUT = "myst:\n  html_meta:\n    description: A page.\n"
+HEAD = f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n{ABOUT}---\n\n"
+PROSE = f"---\n{ABOUT}---\n\n"
 # A cell whose output tells when it ran.
 STAMP = """```{code-cell} ipython3
 import time, torch
