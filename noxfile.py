@@ -35,9 +35,23 @@ def install(session: nox.Session, *groups: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the whole site into build/html; pages whose code did not change are not run again."""
+    """Build the site into build/html; ``-- tutorials/NAME`` builds one page into build/one/html."""
     install(session, "docs")
-    session.run(*SPHINX, *HTML, *session.posargs)
+    if session.posargs and not session.posargs[0].startswith("-"):
+        page, *options = session.posargs
+        alone = [f"-Droot_doc={page}", f"-Dinclude_patterns={page}.md"]
+        # Links to the other pages lead nowhere here.
+        quiet = "-Dsuppress_warnings=mystnb.exec,ref,toc,myst.xref_missing,bibtex"
+        tree, html = "build/one/doctrees", ["-b", "html", "docs", "build/one/html"]
+        session.run(*SPHINX[:-1], tree, *alone, quiet, *options, *html)
+    else:
+        session.run(*SPHINX, *HTML, *session.posargs)
+
+
+@nox.session(name="new-page", venv_backend="none")
+def new_page(session: nox.Session) -> None:
+    """Write a tutorial page that builds at once: ``-- "Title of the page"``."""
+    session.run("python", "docs/_tools/new_page.py", *session.posargs)
 
 
 @nox.session
