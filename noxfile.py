@@ -85,6 +85,18 @@ def anywhere(session: nox.Session) -> None:
 
 
 @nox.session
+def drift(session: nox.Session) -> None:
+    """Compare every page's outputs with those under ``-- torch==2.6.0``, or with a second run."""
+    install(session, "docs")
+    session.run("python", "docs/_tools/drift.py", "record", "build/drift/pinned.json")
+    if session.posargs:
+        session.install(*session.posargs)
+    session.run("python", "docs/_tools/drift.py", "record", "build/drift/other.json")
+    files = ["build/drift/pinned.json", "build/drift/other.json"]
+    session.run("python", "docs/_tools/drift.py", "compare", *files)
+
+
+@nox.session
 def timings(session: nox.Session) -> None:
     """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
     install(session)
