@@ -84,6 +84,16 @@ def anywhere(session: nox.Session) -> None:
     session.run("python", "tests/anywhere.py", *session.posargs)
 
 
+@nox.session(python=["3.11", "3.12", "3.13"])
+def versions(session: nox.Session) -> None:
+    """Run the package's own tests with the lowest torch and SciPy it allows, then the newest."""
+    newest = PYPROJECT["project"]["dependencies"]
+    needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
+    for bounds in ([bound.replace(">=", "==") for bound in newest], newest):
+        session.install("--upgrade", "-e", ".[figures,timings]", *needs, *bounds)
+        session.run("pytest", "-m", "not site", *session.posargs)
+
+
 @nox.session
 def drift(session: nox.Session) -> None:
     """Compare every page's outputs with those under ``-- torch==2.6.0``, or with a second run."""
