@@ -25,8 +25,8 @@ def test_both_ways_are_named_and_the_linear_stands_out():
     assert {"Embedding(12, 4)", "Linear(12, 4)", "one-hot rows, 3 × 12", "="} <= set(drawn)
     assert "Linear(12, 4)" in bold(drawing.svg)
     assert "Embedding(12, 4)" not in bold(drawing.svg)
-    assert width_of(drawing.svg) <= 330
-    assert_colours_can_be_replaced(drawing.svg)
+    assert width_of(drawing) <= 330
+    assert_colours_can_be_replaced(drawing)
 
 
 def test_outputs_that_differ_are_not_called_equal():
