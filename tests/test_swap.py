@@ -83,7 +83,7 @@ def step(model, ids):
     return scores
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(models())
 def test_there_and_back_leaves_outputs_and_state(drawn):
     """In every bit, with the names, the ties and what trains."""
@@ -107,7 +107,7 @@ def test_there_and_back_leaves_outputs_and_state(drawn):
         assert new.is_contiguous()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(models(dtypes=(torch.float32, torch.float64)))
 def test_a_training_step_is_the_same_on_both_sides(drawn):
     """With weights that make every sum exact: the same table, the gradient for the padding out."""
@@ -125,7 +125,7 @@ def test_a_training_step_is_the_same_on_both_sides(drawn):
             assert_within(new.grad, old.grad, 0.0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(models())
 def test_the_state_dict_goes_into_another_swapped_model(drawn):
     """And what was loaded comes out, tied as it was."""
@@ -275,6 +275,43 @@ def test_subnormal_numbers_that_are_lost_are_reported(monkeypatch):
 
     monkeypatch.setattr(OneHotLinear, "forward", flushed)
     assert swap_embeddings(model) == {"0": "within 1.2e-38, with subnormal numbers as 0"}
+
+
+def test_a_machine_that_flushes_subnormal_numbers_is_reported():
+    """There even a comparison takes them for zeros, so the bits are asked."""
+    model = nn.Sequential(nn.Embedding(1000, 2))
+    with torch.no_grad():
+        model[0].weight[501, 1] = 1e-40
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush them")
+    try:
+        (outcome,) = swap_embeddings(model).values()
+    finally:
+        torch.set_flush_denormal(False)
+    # It holds for the thread that sets it; others that take part in the product keep them.
+    assert outcome in (EQUAL, "within 1.2e-38, with subnormal numbers as 0")
+
+
+def test_a_swap_without_gradients_can_be_trained_later():
+    """Inference mode, or a default device, does not reach the new Parameter."""
+    model = nn.Sequential(nn.Embedding(5, 3))
+    with torch.inference_mode(), torch.device("meta"):
+        swap_embeddings(model)
+    model(torch.tensor([2, 3])).sum().backward()
+    assert model[0].linear.weight.grad.sum() == 6
+    with torch.inference_mode(), torch.device("meta"):
+        swap_one_hot_linears(model)
+    model(torch.tensor([2, 3])).sum().backward()
+    assert model[0].weight.grad.sum() == 12
+
+
+def test_a_sparse_gradient_goes_along_dense():
+    """It was collected before ``sparse`` was set to False, as the refusal advises."""
+    model = nn.Sequential(nn.Embedding(5, 3, sparse=True))
+    model(torch.tensor([2, 3])).sum().backward()
+    model[0].sparse = False
+    swap_embeddings(model)
+    assert model[0].linear.weight.grad.sum(dim=0).tolist() == [0.0, 0.0, 3.0, 3.0, 0.0]
 
 
 def test_a_product_that_rounds_is_refused(monkeypatch):

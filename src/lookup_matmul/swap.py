@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+import torch
 from torch import nn
 
 from lookup_matmul.layers import transposed
@@ -76,7 +77,6 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
 
     Examples
     --------
-    >>> import torch
     >>> model = torch.nn.Sequential(torch.nn.Embedding(4, 5), torch.nn.Linear(5, 2))
     >>> swap_embeddings(model)
     {'0': 'equal in every bit'}
@@ -146,7 +146,6 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
 
     Examples
     --------
-    >>> import torch
     >>> linear = torch.nn.Linear(4, 5, bias=False)
     >>> model = torch.nn.Sequential(OneHotLinear(linear, padding_idx=0))
     >>> swap_one_hot_linears(model)
@@ -193,10 +192,11 @@ def _used_elsewhere(model: nn.Module, swapped: set[str]) -> set[nn.Parameter]:
 
 def _moved(old: nn.Parameter) -> nn.Parameter:
     """Give the transpose of a Parameter with all that belongs to it: its gradient, its marks."""
-    new = transposed(old, share=False)
-    vars(new).update(vars(old))
-    if old.grad is not None:
-        new.grad = transposed(old.grad.to_dense(), share=False).data
+    with torch.inference_mode(False):  # or the copy could not be trained later
+        new = transposed(old, share=False)
+        vars(new).update(vars(old))
+        if old.grad is not None:
+            new.grad = transposed(old.grad.to_dense(), share=False).data
     return new
 
 
