@@ -233,6 +233,9 @@ def test_what_belongs_to_a_layer_goes_along():
     assert_bitwise_equal(model.tokens.linear.weight.grad.T, gradient)
     model(ids).sum().backward()
     assert calls == [{}, "forward", (3, 3)]
+    swap_one_hot_linears(model)
+    swap_embeddings(model)
+    assert len(calls) == 3
     for handle in handles:
         handle.remove()
     model(ids).sum().backward()
