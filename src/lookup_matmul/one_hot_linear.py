@@ -1,5 +1,7 @@
 """A module that takes ids, as an Embedding does, and computes by a Linear."""
 
+from __future__ import annotations
+
 import torch
 from torch import nn
 from torch.nn.utils import parametrize

@@ -1,5 +1,7 @@
 """Putting a OneHotLinear in the place of every Embedding of a model, and back."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 import torch

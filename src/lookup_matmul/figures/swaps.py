@@ -1,5 +1,7 @@
 """An Embedding and the layer that takes its place: what goes in, what passes, what comes out."""
 
+from __future__ import annotations
+
 import torch
 from matplotlib.axes import Axes
 from torch import nn
@@ -23,7 +25,7 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
         Shape (number of ids,), 1 to 4 of them; dtype int32 or int64.
     embedding : torch.nn.Embedding
         At most 12 rows and 12 columns.
-    layer : OneHotLinear
+    layer : lookup_matmul.OneHotLinear
         Of the same sizes.
 
     Returns
