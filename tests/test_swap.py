@@ -431,6 +431,7 @@ def test_two_parameters_on_one_memory_are_refused():
         (lambda: torch.zeros(5, 3), None, TypeError, "model has type torch.Tensor, expected torch.nn.Module"),
         (lambda: nn.Embedding(5, 3), None, ValueError, "model itself is the Embedding, expected one that holds it"),
         (lambda: nn.Sequential(nn.ReLU()), None, ValueError, "model, a Sequential, holds no torch.nn.Embedding to swap"),
+        (lambda: nn.Sequential(nn.EmbeddingBag(5, 3)), None, TypeError, "0 is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected torch.nn.Embedding; there are no others."),
         (Small, [], ValueError, "names is empty, expected some of ['tokens', 'inner.positions.0', 'twin']"),
         (Small, "tokens", TypeError, "names is the str 'tokens', expected several; write ['tokens']"),
         (Small, ["token"], ValueError, "'token' is no module of the model, expected some of ['tokens'"),

@@ -125,9 +125,10 @@ def _full_name(module: nn.Module) -> str:
 def _refuse_lookalikes(modules: dict[str, nn.Module], fitting: list[str]) -> None:
     for name, module in modules.items():
         if type(module).__name__ in ("Embedding", "EmbeddingBag") and name not in fitting:
+            others = f"name the others: names={fitting}" if fitting else "there are no others"
             raise TypeError(
                 f"{name or 'model'} is a {_full_name(module)}, which cannot be swapped, expected "
-                f"torch.nn.Embedding; leave it out by naming the others: names={fitting}."
+                f"torch.nn.Embedding; {others}."
             )
 
 
