@@ -19,6 +19,7 @@ from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
 from lookup_matmul.figures.svg import Drawing
+from lookup_matmul.figures.swaps import draw_swap
 from lookup_matmul.figures.tables import draw_lookup, draw_one_hot_product
 from lookup_matmul.figures.votes import draw_votes
 from lookup_matmul.figures.words import draw_bag_of_words
@@ -46,5 +47,6 @@ __all__ = [
     "draw_spread",
     "draw_strips",
     "draw_sum_of_rows",
+    "draw_swap",
     "draw_votes",
 ]
