@@ -21,6 +21,7 @@ def draw_points(
     *,
     alt: str,
     start: torch.Tensor | None = None,
+    axes: tuple[str, str] = ("first number of the row", "second number"),
 ) -> Drawing:
     """Draw each row of a table of two columns as a point with its name.
 
@@ -36,6 +37,8 @@ def draw_points(
         The story of the drawing in words, made from the same numbers.
     start : torch.Tensor, optional
         Shape of ``rows``: where each row came from, drawn as a thin line to its point.
+    axes : tuple
+        What the two numbers are, for both axes.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def draw_points(
     with style.context(PLOT):
         ax = sheet(SIZE, SIZE).add_axes((0.13, 0.12, 0.86, 0.86))
         _limit(ax, rows if start is None else torch.cat([rows, start]))
-        ax.set(xlabel="first number of the row", ylabel="second number")
+        ax.set(xlabel=axes[0], ylabel=axes[1])
         points = rows.tolist()
         for k, (x, y) in enumerate(points):
             colour, _, marker = KINDS[groups[k]]
