@@ -66,6 +66,7 @@ def draw_points(
         ax = sheet(SIZE, SIZE).add_axes((0.13, 0.12, 0.86, 0.86))
         _limit(ax, rows if start is None else torch.cat([rows, start]))
         ax.set(xlabel=axes[0], ylabel=axes[1])
+        ax.locator_params(nbins=6)  # few enough for short numbers, which leave room for the label
         points = rows.tolist()
         for k, (x, y) in enumerate(points):
             colour, _, marker = KINDS[groups[k]]
