@@ -17,14 +17,13 @@ from lookup_matmul.equality import bits_of
 def autocast(pair: Pair) -> list[Remedy]:
     """Switch autocast off."""
     kind = pair.feed.bags.ids.device.type
-    if not torch.is_autocast_enabled(kind):
+    if pair.autocast is None:
         return []
     text = (
-        f"torch.autocast({kind!r}) is on: products are computed in "
-        f"{torch.get_autocast_dtype(kind)}, lookups are not"
+        f"torch.autocast({kind!r}) is on: products are computed in {pair.autocast}, lookups are not"
     )
     advice = f"compute this layer under torch.autocast({kind!r}, enabled=False)"
-    return [Remedy("autocast", advice, lambda p: replace(p, autocast=False), lambda _: text)]
+    return [Remedy("autocast", advice, lambda p: replace(p, autocast=None), lambda _: text)]
 
 
 def not_finite(pair: Pair) -> list[Remedy]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -113,6 +114,8 @@ def compare(
             f"gradients=True with {first.called} and {second.called}, expected two with a table, "
             "which receives the gradient; pass the layer instead of a function."
         )
+    if torch.is_autocast_enabled(device.type):
+        pair = replace(pair, autocast=torch.get_autocast_dtype(device.type))
     with untouched(device):
         return _compare(pair, gradients)
 
@@ -160,6 +163,8 @@ def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Compari
 def _unsteady(pair: Pair) -> tuple[Cause, ...]:
     """Name callables whose second output is not the first."""
     found = []
+    if all(side.function is None for side in pair.sides):
+        return ()
     for side, outcome in zip(pair.sides, pair.outcomes(), strict=True):
         if side.function is None or outcome.raised:
             continue

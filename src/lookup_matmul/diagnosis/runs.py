@@ -23,14 +23,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sides, what they are given, and whether the caller's autocast is obeyed."""
+    """Two sides, what they are given, and the caller's autocast, if it is on."""
 
     a: Side
     b: Side
     feed: Feed
-    autocast: bool = True
+    autocast: torch.dtype | None = None
     # What callables gave, so that each is called once for each input.
-    known: dict[tuple[str, int, bool], tuple[object, Outcome]] = field(
+    known: dict[tuple[str, int, torch.dtype | None], tuple[object, Outcome]] = field(
         default_factory=dict, compare=False
     )
 
@@ -56,17 +56,22 @@ class Pair:
 
 @contextmanager
 def untouched(device: torch.device) -> Iterator[None]:
-    """Leave the caller's random numbers as they are, and record no gradient."""
+    """Leave the caller's random numbers as they are, record no gradient, and switch autocast off."""
     devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices), torch.inference_mode(False), torch.no_grad():
+    with (
+        torch.random.fork_rng(devices),
+        torch.inference_mode(False),
+        torch.no_grad(),
+        torch.autocast(device.type, enabled=False),
+    ):
         yield
 
 
 @contextmanager
 def precision(pair: Pair) -> Iterator[None]:
-    """Obey the caller's autocast, or switch it off inside."""
+    """Compute as the caller's autocast says, which is off for all else."""
     kind = pair.feed.bags.ids.device.type
-    with nullcontext() if pair.autocast else torch.autocast(kind, enabled=False):
+    with torch.autocast(kind, pair.autocast) if pair.autocast else nullcontext():
         yield
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import TypeAlias
 
 from lookup_matmul.diagnosis.agreement import ROUNDING, VALUE, VERDICTS, Agreement
 from lookup_matmul.diagnosis.runs import Pair
+
+EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,15 @@ def close(agreement: Agreement) -> bool:
 
 
 def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Remedy], list[str]]:
-    """Try remedies alone, then together, then leave out what is not needed.
+    """Try remedies alone, in pairs, in threes, then all, leaving out what is not needed.
 
-    Gives the remedies of the smallest set that was found, and the names of all that were tried.
-    The earlier a cause stands in ``causes``, the rather it is named.
+    Gives the remedies that were enough, and the names of all that were tried.
+    The earlier a cause stands in ``causes``, the rather it is named, and the last one only
+    where two others are not enough.
     """
     groups = [remedies for cause in causes if (remedies := cause(pair))]
+    if not groups:
+        return [], []
     tried = [group[0].name for group in groups]
     # Remedies that leave the sign of a zero apart are worth naming, unless nothing else was.
     for enough in (good,) if close(judge(pair)) else (good, close):
@@ -74,17 +79,21 @@ def applied(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
 def _smallest(
     pair: Pair, groups: list[list[Remedy]], enough: Callable[[Pair], bool]
 ) -> list[Remedy]:
-    for remedy in (remedy for group in groups for remedy in group):
-        if enough(remedy.apply(pair)):
-            return [remedy]
-    best: list[Remedy] = []
-    for choice in product(*groups):
-        if len(choice) > 1 and enough(applied(pair, choice)):
-            kept = _needed(pair, list(choice), enough)
-            best = kept if not best or len(kept) < len(best) else best
-            if len(best) == 2:  # one alone was tried before
-                break
-    return best
+    *specific, last = groups
+    for size in range(1, EXHAUSTIVE + 1):
+        chosen = list(combinations(specific, size))
+        # The last one explains nearly everything, so it stands back behind two others.
+        chosen += (
+            [(*others, last) for others in combinations(specific, size - 2)] if size > 1 else []
+        )
+        for group in chosen:
+            for remedies in product(*group):
+                if enough(applied(pair, remedies)):
+                    return list(remedies)
+    for remedies in product(*groups):
+        if enough(applied(pair, remedies)):
+            return _needed(pair, list(remedies), enough)
+    return []
 
 
 def _needed(pair: Pair, remedies: list[Remedy], enough: Callable[[Pair], bool]) -> list[Remedy]:
@@ -92,5 +101,5 @@ def _needed(pair: Pair, remedies: list[Remedy], enough: Callable[[Pair], bool]) 
     for remedy in reversed(remedies):
         others = [other for other in remedies if other is not remedy]
         if enough(applied(pair, others)):
-            remedies = others
+            return _needed(pair, others, enough)  # which may do without one that was needed
     return remedies

@@ -87,12 +87,12 @@ def read_side(name: str, layer: Any) -> Side:
             f"{name} is a {full} with a forward of its own, expected that of "
             f"torch.nn.{kind.__name__}; {as_function}."
         )
+    weight = stored_weight(name, layer)
     if layer._forward_hooks or layer._forward_pre_hooks:
         raise ValueError(
             f"{name} has hooks, which may change what goes in or out, expected none; "
             f"{as_function}, or remove them."
         )
-    weight = stored_weight(name, layer)
     _check_table(name, weight)
     options: dict[str, Any] = {"trained": weight.requires_grad}
     if isinstance(layer, nn.Linear):
