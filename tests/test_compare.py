@@ -21,7 +21,7 @@ from planted import (
 )
 from scipy import sparse
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare, one_hot
 

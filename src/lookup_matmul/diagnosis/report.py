@@ -89,11 +89,13 @@ torch.tensor([2, 1]))
         return "\n".join(text if not label else f"{label}: {text}" for label, text in self._lines())
 
     def _repr_html_(self) -> str:
+        # Notebooks align cells to the right and centre them, which long texts do not bear.
+        look = 'style="text-align: left; vertical-align: top; overflow-wrap: anywhere"'
         rows = "".join(
-            f'<tr><th scope="row">{escape(label)}</th><td>{escape(text)}</td></tr>'
+            f'<tr><th scope="row" {look}>{escape(label)}</th><td {look}>{escape(text)}</td></tr>'
             for label, text in self._lines("outputs")
         )
-        return f'<table class="comparison"><tbody>{rows}</tbody></table>'
+        return f"<table><tbody>{rows}</tbody></table>"
 
     def _lines(self, first: str = "") -> list[tuple[str, str]]:
         lines = [(first, repr(self.before))]

@@ -56,7 +56,7 @@ class Pair:
 
 @contextmanager
 def untouched(device: torch.device) -> Iterator[None]:
-    """Leave the caller's random numbers as they are, record no gradient, and switch autocast off."""
+    """Keep the caller's random numbers, record no gradient, and switch autocast off."""
     devices = [device] if device.type == "cuda" else []
     with (
         torch.random.fork_rng(devices),
