@@ -126,6 +126,16 @@ def test_ignored_values_are_named_beside_others(name, drawn):
 
 @given(sizes())
 @SLOW
+def test_four_and_five_causes_at_once_are_named(drawn):
+    """More than are tried in every combination."""
+    names = {"bias", "dtype", "NaN or infinity", "ids out of range"}
+    assert_named(found(plant(case_of_ids(drawn, names), names, OF_IDS)), names)
+    names = {"bias", "mode", "offsets", "padding_idx", "weights"}
+    assert_named(found(plant(case_of_bags(drawn, names), names, OF_BAGS)), names)
+
+
+@given(sizes())
+@SLOW
 def test_ignored_values_are_named_alone(drawn):
     """The remedy is to multiply by them."""
     case = case_of_bags(drawn)

@@ -69,10 +69,12 @@ is 0.5
             return f"{self.verdict}, all {self.total} numbers"
         parts = [self.reason] if self.reason else []
         if self.first is not None and self.values is not None:
-            places = f"{self.differing} of {self.total} numbers, the first at {list(self.first)}: "
+            verb = "" if self.verdict == DIFFERENT else " differ"
+            places = f"{self.differing} of {self.total} numbers{verb}, "
+            places += f"the first at {list(self.first)}: "
             parts.append(places + "{} in a, {} in b".format(*_shown(*self.values)))
         if self.verdict == VALUE:
-            parts.append("only signs of zeros or bits of NaN differ")
+            parts.append("only signs of zeros or bits of NaN")
         elif self.first is not None and self.largest < float("inf"):
             parts.append(f"the largest difference is {self.largest:.3g}")
         elif self.reason.startswith("dtype"):

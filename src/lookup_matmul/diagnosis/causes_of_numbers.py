@@ -117,5 +117,7 @@ def _other_form(side: Side) -> Side:
 def _subnormal(table: torch.Tensor) -> torch.Tensor:
     # By integers, since the processor may take such numbers for zero in comparisons, too.
     size = bits_of(table) & torch.iinfo(bits_of(table).dtype).max
-    least = torch.full((), torch.finfo(table.dtype).smallest_normal, dtype=table.dtype)
+    least = torch.full(
+        (), torch.finfo(table.dtype).smallest_normal, dtype=table.dtype, device="cpu"
+    )
     return (size > 0) & (size < bits_of(least).item())

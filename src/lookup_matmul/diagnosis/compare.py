@@ -59,8 +59,9 @@ def compare(
 
     Parameters
     ----------
-    a, b : torch.nn.Embedding, torch.nn.EmbeddingBag, torch.nn.Linear, torch.Tensor or callable
-        The two layers; a tensor is a table of shape (vocabulary size, embedding dimension).
+    a, b : torch.nn.Module, torch.Tensor or collections.abc.Callable
+        Each an Embedding, an EmbeddingBag, a Linear, a callable,
+        or a table of shape (vocabulary size, embedding dimension).
         A Linear gets the input as dense rows, the others get ids, and a callable gets the input
         as it was passed, and is called a few times;
         what it changes by itself, such as a table with ``max_norm``, stays changed.
@@ -71,7 +72,7 @@ def compare(
         or (ids, offsets, weights) with the end as last offset.
         An EmbeddingBag is handed the offsets as they are, and an Embedding adds up the rows of
         the table that a row names, since it has no place for values.
-        Values are converted to the dtype of the table, and left away if all of them are ones.
+        Values are converted to the dtype of the table, and left out if all of them are ones.
     gradients : bool
         Whether to compare the gradients of the tables, too, once the outputs agree.
 

@@ -48,8 +48,8 @@ def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor | None
 
 def _arriving(output: torch.Tensor) -> torch.Tensor:
     """Give positive numbers, so that no product with a zero is a negative zero."""
-    generator = torch.Generator().manual_seed(0)  # of its own: the caller's stays as it is
-    numbers = torch.rand(output.shape, generator=generator) + 0.5
+    generator = torch.Generator("cpu").manual_seed(0)  # of its own: the caller's stays as it is
+    numbers = torch.rand(output.shape, generator=generator, device="cpu") + 0.5
     return numbers.to(output.device, output.dtype)
 
 

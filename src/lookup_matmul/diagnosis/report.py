@@ -95,7 +95,7 @@ torch.tensor([2, 1]))
             f'<tr><th scope="row" {look}>{escape(label)}</th><td {look}>{escape(text)}</td></tr>'
             for label, text in self._lines("outputs")
         )
-        return f"<table><tbody>{rows}</tbody></table>"
+        return f'<table class="comparison"><tbody>{rows}</tbody></table>'
 
     def _lines(self, first: str = "") -> list[tuple[str, str]]:
         lines = [(first, repr(self.before))]
