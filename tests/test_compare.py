@@ -219,6 +219,23 @@ def test_sizes_that_cannot_agree_are_a_note():
     assert "the gradients were not compared" in report.notes[1]
 
 
+def test_ids_that_are_all_out_of_range_are_named_without_a_trial():
+    """Nothing is left that could be compared."""
+    (cause,) = compare(nn.Embedding(4, 3), nn.Linear(4, 3), torch.tensor([9, -1])).causes
+    assert (cause.name, cause.verified) == ("ids out of range", False)
+    assert "2 of 2 ids have no row, the first is 9" in cause.evidence
+
+
+def test_a_sum_without_a_bound_is_refused():
+    """Of so many terms in so short a dtype the theorem says nothing."""
+    table = torch.randn(4, 3).bfloat16()
+    rows = torch.zeros(300, dtype=torch.long), torch.tensor([0, 300])
+    with pytest.raises(
+        ValueError, match=r"300 terms in torch\.bfloat16, for which no bound .* wider"
+    ):
+        compare(table, table, rows)
+
+
 def counts():
     """Give rows with values, in a notation that EmbeddingBag, Linear and functions take."""
     return torch.tensor([0, 2, 2]), torch.tensor([0, 2, 3]), torch.tensor([2.0, 3.0, 4.0])

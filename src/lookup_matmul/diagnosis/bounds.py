@@ -66,5 +66,10 @@ def _extra(side: Side, feed: Feed) -> int:
 
 def _factors(terms: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     counts, places = torch.unique(terms.clamp(min=1), return_inverse=True)
+    if int(counts[-1]) >= 2 / torch.finfo(dtype).eps:
+        raise ValueError(
+            f"a sum has {int(counts[-1])} terms in {dtype}, for which no bound of rounding is "
+            "known, expected fewer; compare in a wider dtype, with .float(), or on shorter rows."
+        )
     bounds = [rounding_bound(count, dtype) for count in counts.tolist()]
     return torch.tensor(bounds, dtype=torch.float64, device=terms.device)[places]

@@ -28,9 +28,12 @@ def with_tables(pair: Pair) -> list[Side]:
 
 def bias(pair: Pair) -> list[Remedy]:
     """Leave a bias out."""
-    if all(side.bias is None for side in pair.sides):
+    added = [side for side in pair.sides if side.bias is not None]
+    if not added:
         return []
-    advice = "leave the bias out with bias=False, or look up in W + bias"
+    folds = len(added) == 1 and pair.feed.of_ids
+    advice = "leave the bias out with bias=False, or "
+    advice += "look up in W + bias" if folds else "add the same to the output of the other"
     return [Remedy("bias", advice, on_both(lambda side: replace(side, bias=None)), _bias_seen)]
 
 

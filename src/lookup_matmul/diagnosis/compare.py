@@ -15,7 +15,7 @@ from lookup_matmul.diagnosis import (
     causes_of_options,
     gradients,
 )
-from lookup_matmul.diagnosis.agreement import BITS, Agreement, agree
+from lookup_matmul.diagnosis.agreement import BITS, MISSING, Agreement, agree
 from lookup_matmul.diagnosis.bounds import output_bound
 from lookup_matmul.diagnosis.feeds import read_feed
 from lookup_matmul.diagnosis.report import Cause, Comparison
@@ -73,6 +73,7 @@ def compare(
         An EmbeddingBag is handed the offsets as they are, and an Embedding adds up the rows of
         the table that a row names, since it has no place for values.
         Values are converted to the dtype of the table, and left out if all of them are ones.
+        Integers are always ids: write one-hot rows as floating-point numbers.
     gradients : bool
         Whether to compare the gradients of the tables, too, once the outputs agree.
 
@@ -88,13 +89,15 @@ def compare(
         or has a dtype that is not multiplied; or if ``gradients`` are asked of a callable.
     ValueError
         If a layer has hooks, a computed weight or none so far, or lies on the device ``meta``;
-        if the devices differ, or the input is empty or does not fit together.
+        if the devices differ, the input is empty or does not fit together,
+        or if a sum has so many terms for its dtype that no bound of its rounding is known.
 
     Notes
     -----
     Where nothing is rounded, as for ids, every bit is asked for;
     where rows are summed, the two may be off by :func:`rounding_bound`, counted for each row.
     The rows are written out for a Linear, and all is run several times: pass a small batch.
+    For the gradients, positive random numbers of its own arrive at the outputs.
     Two causes that give the same output cannot be told apart; the more specific one is named.
 
     Examples
@@ -122,26 +125,24 @@ def compare(
 
 
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:
-    tables = any(side.table is not None for side in pair.sides)
-    outputs, mended = _explain(pair, CAUSES if tables else (), _outputs_agree)
-    unsteady = _unsteady(pair)
+    widths = {side.weight.shape[1] for side in pair.sides if side.table is not None}
+    apart = len(widths) > 1 and not causes_of_layers.transposed(pair)
+    outputs, mended = _explain(pair, () if apart or not widths else CAUSES, _outputs_agree)
+    causes = _unsteady(pair) + (outputs.causes or _outside(pair, outputs.before))
     notes = tuple(
         f"{side.called} cannot be looked into; pass the layer itself to have its bias, options "
         "and table tried"
         for side in pair.sides
         if side.table is None and not good(outputs.before)
     )
-    shapes = {side.table.shape[1] for side in pair.sides if side.table is not None}
-    if len(shapes) > 1 and not outputs.causes:
+    if apart:
         notes += ("the embedding dimensions differ, which no remedy mends",)
     found = None
     if with_gradients and close(outputs.after):
         found = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
     elif with_gradients:
         notes += ("the gradients were not compared, since the outputs do not agree",)
-    return Comparison(
-        outputs.before, outputs.after, unsteady + outputs.causes, outputs.tried, notes, found
-    )
+    return Comparison(outputs.before, outputs.after, causes, outputs.tried, notes, found)
 
 
 def _outputs_agree(pair: Pair) -> Agreement:
@@ -159,6 +160,15 @@ def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Compari
         others = applied(pair, [other for other in remedies if other is not remedy])
         causes.append(Cause(remedy.name, remedy.evidence(others), remedy.advice))
     return Comparison(before, judge(mended), tuple(causes), tuple(tried)), mended
+
+
+def _outside(pair: Pair, before: Agreement) -> tuple[Cause, ...]:
+    """Name ids out of range where nothing is left to be compared without them."""
+    return tuple(
+        Cause(remedy.name, remedy.evidence(pair), remedy.advice, verified=False)
+        for remedy in causes_of_input.outside(pair)
+        if before.verdict == MISSING
+    )
 
 
 def _unsteady(pair: Pair) -> tuple[Cause, ...]:

@@ -58,7 +58,7 @@ def frozen(pair: Pair) -> list[Remedy]:
     still = [side for side in pair.sides if not side.trained]
     if not still:
         return []
-    text = " and ".join(side.called for side in still) + " receives no gradient"
+    text = "no gradient reaches " + " and ".join(side.called for side in still)
     advice = "weight.requires_grad_(), or from_pretrained(..., freeze=False)"
     change = on_both(lambda side: replace(side, trained=True))
     return [Remedy("frozen", advice, change, lambda _: text)]
@@ -69,7 +69,7 @@ def scaled(pair: Pair) -> list[Remedy]:
     dividing = [side for side in pair.sides if side.by_frequency]
     if not dividing:
         return []
-    text = " and ".join(s.called for s in dividing) + " divides by how often each id comes"
+    text = "divided by how often each id comes: " + " and ".join(s.called for s in dividing)
     change = on_both(lambda side: replace(side, by_frequency=False))
     return [Remedy("scale_grad_by_freq", "scale_grad_by_freq=False", change, lambda _: text)]
 
@@ -79,7 +79,7 @@ def sparse(pair: Pair) -> list[Remedy]:
     thin = [side for side in pair.sides if side.sparse]
     if not thin:
         return []
-    text = " and ".join(s.called for s in thin) + " gives a gradient with the rows that it read"
+    text = "holds only the rows that were read: " + " and ".join(s.called for s in thin)
     change = on_both(lambda side: replace(side, sparse=False))
     advice = "sparse=False, or weight.grad.to_dense() before you compare"
     return [Remedy("sparse gradient", advice, change, lambda _: text)]
@@ -90,8 +90,8 @@ def padded(pair: Pair) -> list[Remedy]:
     without = [side for side in pair.sides if side.padding_idx is not None]
     if not without:
         return []
-    text = " and ".join(f"row {s.padding_idx} of {s.called}" for s in without)
-    text += " receives zeros"
+    rows = " and ".join(f"row {s.padding_idx} of {s.called}" for s in without)
+    text = f"no gradient reaches {rows}"
     change = on_both(lambda side: replace(side, padding_idx=None))
     advice = "make the layer without padding_idx, or zero the row's gradient in both"
     return [Remedy("padding_idx", advice, change, lambda _: text)]

@@ -90,9 +90,10 @@ torch.tensor([2, 1]))
 
     def _repr_html_(self) -> str:
         # Notebooks align cells to the right and centre them, which long texts do not bear.
-        look = 'style="text-align: left; vertical-align: top; overflow-wrap: anywhere"'
+        look = "text-align: left; vertical-align: top"
         rows = "".join(
-            f'<tr><th scope="row" {look}>{escape(label)}</th><td {look}>{escape(text)}</td></tr>'
+            f'<tr><th scope="row" style="{look}; overflow-wrap: normal">{escape(label)}</th>'
+            f'<td style="{look}; overflow-wrap: anywhere">{escape(text)}</td></tr>'
             for label, text in self._lines("outputs")
         )
         return f'<table class="comparison"><tbody>{rows}</tbody></table>'
