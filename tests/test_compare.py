@@ -68,6 +68,7 @@ def assert_named(report, names):
     """Check that these causes are named, that nothing else is, and that the remedies help."""
     assert {cause.name for cause in report.causes} == set(names), report
     assert report.verdict not in (BITS, ROUNDING)
+    assert report.agrees is (report.verdict == "equal in value")
     assert report.after.verdict in (BITS, ROUNDING), report
     assert all(cause.verified and cause.evidence and cause.remedy for cause in report.causes)
 
@@ -88,6 +89,7 @@ def test_equal_layers_get_no_cause(drawn):
     """Whatever the sizes, nothing is named where nothing is wrong."""
     for case in (case_of_ids(drawn), case_of_bags(drawn)):
         report = found(case, gradients=True)
+        assert report.agrees
         assert report.causes == report.gradients.causes == ()
         assert (
             report.verdict == BITS
@@ -368,6 +370,7 @@ def test_causes_of_gradients_are_named(options, names, frozen, drawn):
     report = compare(*layers, case.given, gradients=True)
     assert (report.verdict, report.causes) == (BITS, ())
     assert_named(report.gradients, names | ({"frozen"} if frozen else set()))
+    assert not report.agrees
 
 
 def test_gradients_of_repeated_ids_have_a_bound():

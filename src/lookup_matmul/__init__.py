@@ -13,6 +13,7 @@ from lookup_matmul.dense import dense_matmul, dense_rows
 from lookup_matmul.diagnosis.agreement import Agreement
 from lookup_matmul.diagnosis.compare import compare
 from lookup_matmul.diagnosis.report import Cause, Comparison
+from lookup_matmul.diagnosis.sides import Layer
 from lookup_matmul.equality import assert_bitwise_equal, assert_within
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
@@ -26,6 +27,7 @@ __all__ = [
     "Bags",
     "Cause",
     "Comparison",
+    "Layer",
     "Rows",
     "allocated_bytes",
     "assert_bitwise_equal",

@@ -28,7 +28,7 @@ def autocast(pair: Pair) -> list[Remedy]:
 
 def not_finite(pair: Pair) -> list[Remedy]:
     """Put zeros where a table holds NaN or infinity."""
-    advice = "mend these rows, or look up instead of multiplying"
+    advice = "mend these rows, tried here with zeros, or look up instead of multiplying"
     words = "NaN or infinity, and zero times these is NaN in a product"
     return _replacing("NaN or infinity", advice, words, lambda table: ~table.isfinite(), pair)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -21,7 +21,7 @@ from lookup_matmul.diagnosis.feeds import read_feed
 from lookup_matmul.diagnosis.report import Cause, Comparison
 from lookup_matmul.diagnosis.runs import Pair, call, untouched
 from lookup_matmul.diagnosis.search import Judge, Trial, applied, close, good, search
-from lookup_matmul.diagnosis.sides import read_side
+from lookup_matmul.diagnosis.sides import Layer, read_side
 
 # From the most to the least specific: a copied table makes any two agree, so it is asked last.
 CAUSES = (
@@ -45,9 +45,9 @@ CAUSES = (
 
 
 def compare(
-    a: torch.nn.Module | torch.Tensor | Callable[..., torch.Tensor],
-    b: torch.nn.Module | torch.Tensor | Callable[..., torch.Tensor],
-    ids_or_rows: torch.Tensor | Rows,
+    a: Layer,
+    b: Layer,
+    ids_or_rows: Rows,
     *,
     gradients: bool = False,
 ) -> Comparison:
@@ -59,13 +59,13 @@ def compare(
 
     Parameters
     ----------
-    a, b : torch.nn.Module, torch.Tensor or collections.abc.Callable
+    a, b : Layer
         Each an Embedding, an EmbeddingBag, a Linear, a callable,
         or a table of shape (vocabulary size, embedding dimension).
         A Linear gets the input as dense rows, the others get ids, and a callable gets the input
         as it was passed, and is called a few times;
         what it changes by itself, such as a table with ``max_norm``, stays changed.
-    ids_or_rows : torch.Tensor or Rows
+    ids_or_rows : Rows
         Ids of any shape, int32 or int64, each a row of its own; or, for an EmbeddingBag,
         a bag for each row of a matrix of ids.
         Or rows: a floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from lookup_matmul.diagnosis.agreement import Agreement
+from lookup_matmul.diagnosis.agreement import DIFFERENT, MISSING, Agreement
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Comparison:
     before : Agreement
         How well the two agree as they are.
     causes : tuple of Cause
-        Why they do not, all of them; empty if they agree, or if no cause was found.
+        Why they do not, all of them; empty if they agree, and also if no cause was found.
     after : Agreement
         How well they agree with all remedies.
     tried : tuple of str
@@ -84,6 +84,15 @@ torch.tensor([2, 1]))
     def verdict(self) -> str:
         """Say how well the two agree as they are."""
         return self.before.verdict
+
+    @property
+    def agrees(self) -> bool:
+        """Tell whether the two agree as they are, in every bit, in value or within rounding.
+
+        The gradients, too, if they were asked for and could be compared.
+        """
+        outputs = self.verdict not in (DIFFERENT, MISSING)
+        return outputs and (self.gradients is None or self.gradients.agrees)
 
     def __repr__(self) -> str:
         return "\n".join(text if not label else f"{label}: {text}" for label, text in self._lines())

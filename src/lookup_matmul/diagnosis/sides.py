@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
 
 from lookup_matmul.checks import check_multiplied, check_weight
 from lookup_matmul.layer_checks import stored_weight
+
+# An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
+Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
 
 KINDS = (nn.Embedding, nn.EmbeddingBag, nn.Linear)
 
@@ -62,7 +65,7 @@ class Side:
         return f"{self.name} ({self.kind})"
 
 
-def read_side(name: str, layer: Any) -> Side:
+def read_side(name: str, layer: Layer) -> Side:
     """Read a layer, a table or a callable, or raise with its name and what to do."""
     if isinstance(layer, torch.Tensor):
         _check_table(name, layer)
