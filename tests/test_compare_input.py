@@ -212,6 +212,16 @@ def test_nothing_of_the_callers_changes(around, flushed):
         torch.set_float32_matmul_precision("highest")
 
 
+def test_the_default_device_does_not_matter():
+    """Whoever builds a model on the device meta may compare two layers with numbers."""
+    layers = planted()
+    ids, rows = torch.tensor([1, 3, 4]), (torch.tensor([1, 3, 3]), torch.tensor([0, 2, 3]))
+    for given in (ids, rows):
+        expected = repr(compare(layers[0], layers[1], given, gradients=True))
+        with torch.device("meta"):
+            assert repr(compare(layers[0], layers[1], given, gradients=True)) == expected
+
+
 def test_a_function_gets_a_copy_of_the_ids():
     """Even one that writes into them."""
     ids = IDS.clone()

@@ -104,7 +104,7 @@ def agree(first: Outcome, second: Outcome, bound: torch.Tensor | float = 0.0) ->
     else:
         reason = f"dtype {a.dtype} in a, {b.dtype} in b"
     outside = gap > bound
-    limit = float(torch.as_tensor(bound).max())
+    limit = float(bound.max()) if isinstance(bound, torch.Tensor) else bound
     if reason or outside.any():
         # Only where the dtype alone differs is there no place to be shown.
         verdict, places = DIFFERENT, outside if outside.any() else bits
