@@ -61,7 +61,9 @@ maximum_signature_line_length = 80  # longer ones get a line for each parameter
 autodoc_type_aliases = {
     **{f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")},
     "sparse.csr_array": "scipy.sparse.csr_array",
-    "Rows": "Rows",  # by its name, not by all that it stands for
+    # By their names, not by all that they stand for.
+    "Layer": "Layer",
+    "Rows": "Rows",
 }
 # Plain-text inventories of the few foreign names used, so that a build needs no network.
 intersphinx_mapping = {

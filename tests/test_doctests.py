@@ -30,6 +30,7 @@ PUBLIC = {
         "Cost",
         "Drawing",
         "Inputs",
+        "Layer",
         "Recording",
         "Rows",
         "Sizes",

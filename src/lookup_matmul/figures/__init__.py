@@ -5,6 +5,7 @@ from lookup_matmul.figures.blocks import draw_blocks
 from lookup_matmul.figures.coinciding import draw_coinciding
 from lookup_matmul.figures.csr import draw_csr
 from lookup_matmul.figures.curves import draw_curves
+from lookup_matmul.figures.differences import draw_differences
 from lookup_matmul.figures.ends import draw_both_ends
 from lookup_matmul.figures.equality import draw_equality
 from lookup_matmul.figures.hashes import draw_hashes
@@ -34,6 +35,7 @@ __all__ = [
     "draw_coinciding",
     "draw_csr",
     "draw_curves",
+    "draw_differences",
     "draw_equality",
     "draw_hashes",
     "draw_heat_map",
