@@ -23,6 +23,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 CELL = re.compile(r"^```\{code-cell\}.*\n((?:^:.*\n)*)((?:^(?!```).*\n)*)^```$", re.MULTILINE)
 ENTERED = re.compile(r"\n(Exception raised from|While executing|from user code)\b.*", re.DOTALL)
 
+LONGEST = 700
+
 
 def cells(page: Path) -> list[tuple[str, str]]:
     """Give the options and the code of each cell of a page."""
@@ -31,8 +33,8 @@ def cells(page: Path) -> list[tuple[str, str]]:
 
 
 def is_reproduction(options: str) -> bool:
-    """Tell whether a cell is there for its error."""
-    return bool(re.search(r"^:tags:.*\b(raises-exception|recorded)\b", options, re.MULTILINE))
+    """Tell whether a cell is there for the words of its error."""
+    return bool(re.search(r"^:tags:.*\b(whole|recorded)\b", options, re.MULTILINE))
 
 
 def run(page: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -48,14 +50,15 @@ def run(page: Path) -> tuple[dict[str, str], dict[str, str]]:
             found = _without_paths(f"{type(error).__name__}: {error}")
         if is_reproduction(options):
             said[code] = found
-        elif found != "no error":
+        elif found != "no error" and "raises-exception" not in options:
             failed[code] = found
     return said, failed
 
 
 def _without_paths(text: str) -> str:
-    """Leave out the folders of this machine, and where in C++ or in the user's code it happened."""
-    return re.sub(r"(?<![\w.])/(?:[^\s/]+/)+", "…/", ENTERED.sub("", text))
+    """Leave out the folders of this machine, where in C++ it happened, and the end of a long text."""
+    text = re.sub(r"(?<![\w.:/])/(?:[^\s/]+/)+", "…/", ENTERED.sub("", text))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
-from wordings import same_words
+from words import same_words
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"

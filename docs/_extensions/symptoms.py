@@ -1,4 +1,4 @@
-"""Lists the entries of the symptom pages, says how other versions word them, and finds a pasted one.
+"""Lists the entries of the symptom pages, with the words of other versions, and finds pasted ones.
 
 An entry is a section of a page in ``symptoms/``. Its errors are those that its cells expect, which
 ``checks.py`` compares with what torch said; so no text stands anywhere twice.
@@ -11,16 +11,18 @@ from checks import CODE
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-from wordings import recordings, spans
+from words import recordings, same_words, spans
 
+LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
 BOX = """\
 <div class="symptom-box" hidden>
 <label for="symptom-text">Paste an error, a whole traceback, or a few words</label>
 <textarea id="symptom-text" rows="5" autocomplete="off" spellcheck="false"
  aria-describedby="symptom-note"></textarea>
-<p id="symptom-note">It is compared with the entries below in your browser and goes nowhere else.</p>
+<p id="symptom-note">It is compared with the entries below, in your browser, and sent nowhere.</p>
 <p class="symptom-status" role="status" aria-live="polite"></p>
 <pre class="symptom-line" hidden></pre>
 <ol class="symptom-found symptoms"></ol>
@@ -84,10 +86,24 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             says += _words_of(cell, recorded)
         says += [said.astext() for said in section.findall(_is_said)]
         first = next((n for n in section.children if isinstance(n, nodes.paragraph)), None)
-        if first is not None and any(isinstance(n, nodes.enumerated_list) for n in section):
-            title = section[0].deepcopy()
-            cause = first.astext().splitlines()[0]
-            noted.append((section["ids"][0], title.children, cause, list(dict.fromkeys(says))))
+        causes = next((n for n in section if isinstance(n, nodes.enumerated_list)), None)
+        title = section[0].deepcopy()
+        if first is None or causes is None:
+            if title.astext() != "Exercise":
+                complaint = "an entry begins with a sentence, and its causes are a numbered list"
+                LOG.warning(complaint, location=section)
+            continue
+        section["classes"].append("symptom")
+        head = "Cause:" if len(causes) == 1 else "Causes, the most frequent first:"
+        section.insert(section.index(causes), nodes.paragraph("", head))
+        cause = first.astext().splitlines()[0]
+        anchor = next(name for name in section["ids"] if not name.startswith("symptom-"))
+        noted.append((anchor, title.children, cause, _distinct(says)))
+
+
+def _distinct(says: list[str]) -> list[str]:
+    """Leave out texts that differ from an earlier one by their numbers alone."""
+    return [s for i, s in enumerate(says) if not any(same_words(s, each) for each in says[:i])]
 
 
 def _is_said(node: nodes.Node) -> bool:
@@ -96,14 +112,18 @@ def _is_said(node: nodes.Node) -> bool:
 
 def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
     """Give what a cell's error says, in every version, and write it under the cell."""
-    metadata, code = cell["cell_metadata"], cell.next_node(nodes.literal_block).astext()
-    expected = str(metadata.get("expect", ""))
-    if not expected and "recorded" not in metadata.get("tags", []):
+    metadata = cell["cell_metadata"]
+    code = next(block.astext() for block in cell.findall(nodes.literal_block))
+    tags = metadata.get("tags", [])
+    if not {"whole", "recorded"} & set(tags):
         return []
+    expected = str(metadata.get("expect", ""))
     found = spans(code, expected, recorded)
     told = _told(found, expected)
-    place: nodes.Element = cell if "check" not in metadata.get("tags", []) else cell.parent
-    place.parent.insert(place.parent.index(place) + 1, told)
+    place: nodes.Element = cell.parent if "check" in tags else cell
+    # A message that goes on for pages is shown as far as it is compared.
+    shown = [nodes.literal_block("", expected, language="text")] if "remove-output" in tags else []
+    place.parent.insert(place.parent.index(place) + 1, [*shown, told])
     return [text for text in (expected, *(words for _, _, words in found)) if ": " in text]
 
 
@@ -130,11 +150,15 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def _item(
     uri: str, anchor: str, title: list[nodes.Node], cause: str, says: list[str]
 ) -> nodes.list_item:
-    """Give the link, the cause, and what the error says if the title does not say it all."""
+    """Give the link, the cause, and what the error says where the link does not."""
+    texts = [" ".join(text.split()) for text in says]
+    if texts and texts[0].partition(": ")[2] == "".join(n.astext() for n in title):
+        title = [nodes.literal("", texts.pop(0), classes=["says"])]
     link = nodes.reference("", "", *(n.deepcopy() for n in title), refuri=f"{uri}#{anchor}")
     item = nodes.list_item("", nodes.paragraph("", "", link), ids=[anchor])
-    item += nodes.paragraph("", cause, classes=["cause"])
-    item += [nodes.paragraph("", "", nodes.literal("", " ".join(s.split()), classes=["says"])) for s in says]
+    item += nodes.paragraph("", cause)
+    said = (nodes.literal("", text, classes=["says"]) for text in texts)
+    item += [nodes.paragraph("", "", literal) for literal in said]
     return item
 
 
@@ -158,7 +182,7 @@ def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 def add_script(
     app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Load the script on the page that has the box; not a module, which no browser loads from a file."""
+    """Load the script on the page with the box; no module, since browsers load none from a file."""
     if app.env.metadata.get(page, {}).get("symptoms"):
         app.add_js_file("symptoms.js", loading_method="defer")
 

@@ -1,4 +1,4 @@
-"""How versions of torch word the errors of the symptom pages, as ``nox -s wordings`` recorded it."""
+"""How versions of torch word the errors of the symptom pages, recorded by ``nox -s wordings``."""
 
 import json
 import re
@@ -25,14 +25,14 @@ def recordings(docs: Path) -> list[dict[str, Any]]:
 
 
 def release(version: str) -> tuple[int, ...]:
-    """Give the numbers of a version, by which it sorts; what was built for which device is dropped."""
+    """Give the numbers of a version, by which it sorts, without the device it was built for."""
     return tuple(int(number) for number in version.partition("+")[0].split("."))
 
 
 def spans(code: str, expected: str, recorded: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    """Give since, until and words of each wording of a cell, over the versions that it was tried with.
+    """Give since, until and words of each wording of a cell, among the versions it was tried with.
 
-    Words that are those expected are given as expected.
+    Words that are the expected ones are given as expected.
     """
     found: list[tuple[str, str, str]] = []
     for recording in recorded:
