@@ -119,7 +119,8 @@ def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
         return []
     expected = str(metadata.get("expect", ""))
     found = spans(code, expected, recorded)
-    told = _told(found, expected)
+    tried = [r["torch"].partition("+")[0] for r in recorded if code in r["said"]]
+    told = _told(found, expected, tried)
     place: nodes.Element = cell.parent if "check" in tags else cell
     # A message that goes on for pages is shown as far as it is compared.
     shown = [nodes.literal_block("", expected, language="text")] if "remove-output" in tags else []
@@ -127,14 +128,14 @@ def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
     return [text for text in (expected, *(words for _, _, words in found)) if ": " in text]
 
 
-def _told(found: list[tuple[str, str, str]], expected: str) -> nodes.Element:
+def _told(found: list[tuple[str, str, str]], expected: str, tried: list[str]) -> nodes.Element:
     """Say since when and until when torch says what, of the versions tried."""
     if not found:
         return nodes.paragraph("", "Not tried with another torch yet.", classes=["wordings"])
     if len(found) == 1 and found[0][2] == expected:
-        since, until, _ = found[0]
-        range_ = f"torch {since} to {until}" if since != until else f"torch {since}"
-        return nodes.paragraph("", f"Worded so in {range_}.", classes=["wordings"])
+        *before, last = tried
+        names = f"{', '.join(before)} and {last}" if before else last
+        return nodes.paragraph("", f"Worded so in torch {names}.", classes=["wordings"])
     rows = [[a, b, "as above" if said == expected else said] for a, b, said in found]
     return _table(["since", "until", "worded as"], rows)
 
