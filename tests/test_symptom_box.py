@@ -72,7 +72,7 @@ def test_every_traceback_is_tried():
 def test_a_whole_traceback_finds_its_entry_first(page, name):
     """Whatever stands around the message: frames, other exceptions, lines of kernels, a notebook."""
     status, found = find(page, (TRACEBACKS / f"{name}.txt").read_text("utf-8"))
-    assert status.endswith("the best first:")
+    assert "for this line of your text" in status
     assert FIRST[name] in found[0].splitlines()[0]
 
 
@@ -83,6 +83,7 @@ def test_a_whole_traceback_finds_its_entry_first(page, name):
         ("embeddingbag linear different output", "EmbeddingBag and Linear disagree"),
         ("loss higher than one-hot", "My loss is much higher than with one-hot"),
         ("memory one_hot", "Memory runs out in one_hot"),
+        ("why do my Embedding and Linear differ?", "Embedding and Linear disagree"),
     ],
 )
 def test_a_few_words_find_what_raises_nothing(page, words, title):
@@ -111,9 +112,12 @@ def test_nothing_else_is_asked_for(page):
     """What is pasted leaves neither the page nor the browser, and an unknown text says so."""
     count = "return performance.getEntriesByType('resource').length"
     before = page.execute_script(count)
-    status, found = find(page, "zygomorphic\nflabbergasted")
-    assert status.startswith("No entry matches.")
-    assert found == []
+    unknown = "ModuleNotFoundError: No module named 'zygomorphic'"
+    other = "RuntimeError: CUDA error: an illegal memory access was encountered\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1"
+    for text in (unknown, other):
+        status, found = find(page, text)
+        assert status.startswith("No entry matches."), text
+        assert found == []
     assert find(page, "") == ("", [])
     assert page.execute_script(count) == before
     assert (
@@ -132,7 +136,8 @@ def test_the_box_has_a_name_and_tells_how_many_it_found(page):
     find(page, "index out of range in self")
     status = page.find_element("css selector", ".symptom-status")
     assert status.get_attribute("aria-live") == "polite"
-    assert status.text.startswith("1 entry") or status.text[0].isdigit()
+    count = len(page.find_elements("css selector", "ol.symptoms > li"))
+    assert status.text.startswith("1 entry" if count == 1 else f"{count} entries")
     link = page.find_element("css selector", "ol.symptoms a")
     assert link.get_attribute("href").endswith("symptoms/inputs.html#index-out-of-range-in-self")
     ids = page.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")

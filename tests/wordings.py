@@ -56,8 +56,9 @@ def run(page: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _without_paths(text: str) -> str:
-    """Leave out the folders of this machine, where in C++ it happened, and the end of a long text."""
+    """Leave out folders and made-up names, where in C++ it happened, and the end of a long text."""
     text = re.sub(r"(?<![\w.:/])/(?:[^\s/]+/)+", "…/", ENTERED.sub("", text))
+    text = re.sub(r"\b\w{40,}\b", "…", text)  # a generated program is named for its digest
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 

@@ -66,7 +66,7 @@ class Versions(SphinxDirective):
         found = recordings(Path(self.env.srcdir))
         for recording in found:
             self.env.note_dependency(str(recording["path"]))
-        return [_table(list(names), [[str(r[name]) for name in names] for r in found])]
+        return [_table(list(names), [[str(r[name]) for name in names] for r in found], "versions")]
 
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:
@@ -123,7 +123,9 @@ def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
     told = _told(found, expected, tried)
     place: nodes.Element = cell.parent if "check" in tags else cell
     # A message that goes on for pages is shown as far as it is compared.
-    shown = [nodes.literal_block("", expected, language="text")] if "remove-output" in tags else []
+    shown = (
+        [nodes.literal_block("", expected, classes=["message"])] if "remove-output" in tags else []
+    )
     place.parent.insert(place.parent.index(place) + 1, [*shown, told])
     return [text for text in (expected, *(words for _, _, words in found)) if ": " in text]
 
@@ -137,7 +139,7 @@ def _told(found: list[tuple[str, str, str]], expected: str, tried: list[str]) ->
         names = f"{', '.join(before)} and {last}" if before else last
         return nodes.paragraph("", f"Worded so in torch {names}.", classes=["wordings"])
     rows = [[a, b, "as above" if said == expected else said] for a, b, said in found]
-    return _table(["since", "until", "worded as"], rows)
+    return _table(["since", "until", "worded as"], rows, "spans")
 
 
 def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -163,11 +165,11 @@ def _item(
     return item
 
 
-def _table(head: list[str], rows: list[list[str]]) -> nodes.table:
+def _table(head: list[str], rows: list[list[str]], kind: str) -> nodes.table:
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
     group += nodes.thead("", _row(head))
     group += nodes.tbody("", *(_row(row) for row in rows))
-    return nodes.table("", group, classes=["wordings"])
+    return nodes.table("", group, classes=["wordings", kind])
 
 
 def _row(texts: list[str]) -> nodes.row:

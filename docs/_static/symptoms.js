@@ -15,6 +15,7 @@
   const entries = [...document.querySelectorAll("ul.symptoms > li")].map(item => ({
     item,
     says: [...item.querySelectorAll(".says")].map(said => pairs(said.textContent.replace(/^\w+: /, ""))),
+    title: new Set(words(item.querySelector("a").textContent)),
     words: new Set(words(item.textContent)),
   }));
 
@@ -26,8 +27,7 @@
   };
   const weight = rarity(entry => new Set(entry.says.flatMap(said => [...said])));
   const wordWeight = rarity(entry => entry.words);
-  const sum = (keys, weigh, kept) => [...keys].reduce((total, key) => total + (kept(key) ? weigh(key) : 0), 0);
-  const share = (keys, weigh, kept) => sum(keys, weigh, kept) / (sum(keys, weigh, () => true) || 1);
+  const sum = (keys, weigh) => [...keys].reduce((total, key) => total + weigh(key), 0);
 
   // Of chained exceptions the last one comes first.
   const byText = text => {
@@ -35,7 +35,7 @@
     return entries.flatMap(({ item, says }) => {
       const best = { item, score: 0, part: 0, said: null, size: 0 };
       says.forEach(said => parts.forEach((part, i) => {
-        const score = share(said, weight, key => part.has(key));
+        const score = sum(said, key => (part.has(key) ? weight(key) : 0)) / sum(said, weight);
         if (score >= 0.6 && (i > best.part || score > best.score || (score === best.score && said.size > best.size)))
           Object.assign(best, { score, part: i, said, size: said.size });
       }));
@@ -43,9 +43,14 @@
     }).sort((a, b) => b.part - a.part || b.score - a.score || b.size - a.size);
   };
 
+  // A word of the title counts twice; of an error, unlike of a question, an unknown word counts against.
   const byWords = text => {
-    const asked = new Set(words(text));
-    return entries.map(entry => ({ item: entry.item, score: share(asked, wordWeight, word => entry.words.has(word)) }))
+    const asked = new Set(words(text).filter(word => word.length > 2));
+    const known = word => wordWeight(word) || (/(Error|Exception)\b/.test(text) ? 1 : 0);
+    const total = sum(asked, known) || 1;
+    return entries.map(({ item, title, words }) => ({
+      item, score: sum(asked, word => known(word) * (title.has(word) ? 2 : words.has(word) ? 1 : 0)) / total,
+    }))
       .filter(({ score }) => score >= 0.3).sort((a, b) => b.score - a.score);
   };
 
@@ -54,7 +59,7 @@
     let matches = byText(text);
     const said = matches.length ? matches[0].said : null;
     if (!said) matches = byWords(lines.length > 3 ? lines[lines.length - 1] : text);
-    const read = said && lines.map(each => [sum(pairs(each), weight, key => said.has(key)), each]).reduce((a, b) => (b[0] >= a[0] ? b : a))[1];
+    const read = said && lines.map(each => [sum(pairs(each), key => (said.has(key) ? weight(key) : 0)), each]).reduce((a, b) => (b[0] >= a[0] ? b : a))[1];
     line.hidden = !read;
     line.textContent = read ? read.trim().slice(0, 400) : "";
     const shown = matches.slice(0, 5);
@@ -65,7 +70,7 @@
     }));
     const count = shown.length === 1 ? "1 entry" : `${shown.length} entries`;
     status.textContent = !text.trim() ? "" : !shown.length ? "No entry matches. Try the last line alone, or other words; all entries are below."
-      : said ? `${count} for this line of your text, the best first:` : `No error text matches; ${count} with these words:`;
+      : said ? `${count} for this line of your text${shown.length > 1 ? ", the best first" : ""}:` : `No error text matches; ${count} with these words:`;
   };
 
   let timer;
