@@ -83,7 +83,7 @@ def test_a_whole_traceback_finds_its_entry_first(page, name):
         ("embeddingbag linear different output", "EmbeddingBag and Linear disagree"),
         ("loss higher than one-hot", "My loss is much higher than with one-hot"),
         ("memory one_hot", "Memory runs out in one_hot"),
-        ("why do my Embedding and Linear differ?", "Embedding and Linear disagree"),
+        ("why do my Embedding and Linear give different results?", "Embedding and Linear disagree"),
     ],
 )
 def test_a_few_words_find_what_raises_nothing(page, words, title):
