@@ -122,11 +122,14 @@ def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
     tried = [r["torch"].partition("+")[0] for r in recorded if code in r["said"]]
     told = _told(found, expected, tried)
     place: nodes.Element = cell.parent if "check" in tags else cell
-    # A message that goes on for pages is shown as far as it is compared.
-    shown = (
-        [nodes.literal_block("", expected, classes=["message"])] if "remove-output" in tags else []
-    )
-    place.parent.insert(place.parent.index(place) + 1, [*shown, told])
+    shown: list[nodes.Node] = [told]
+    if "recorded" in tags:
+        shown.insert(
+            0, nodes.paragraph("", "Recorded, not run in this build.", classes=["wordings"])
+        )
+    elif "remove-output" in tags:  # a message that goes on for pages is shown as far as compared
+        shown.insert(0, nodes.literal_block("", expected, classes=["message"]))
+    place.parent.insert(place.parent.index(place) + 1, shown)
     return [text for text in (expected, *(words for _, _, words in found)) if ": " in text]
 
 
