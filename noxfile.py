@@ -114,6 +114,22 @@ def timings(session: nox.Session) -> None:
 
 
 @nox.session
+def wordings(session: nox.Session) -> None:
+    """Record how versions of torch word the errors of the symptom pages; ``-- 2.15.0`` names some.
+
+    Without a name the lowest supported and the pinned one, one after the other in one environment.
+    Most are builds for CUDA of several GB.
+    """
+    needs = PYPROJECT["project"]["dependencies"]
+    lowest = next(need.partition(">=")[2] for need in needs if need.startswith("torch"))
+    pins = CONSTRAINTS.read_text("utf-8").splitlines()
+    pinned = next(pin.partition("==")[2] for pin in pins if pin.startswith("torch=="))
+    for version in session.posargs or [f"{lowest}.0", pinned]:
+        session.install("-e", ".", f"torch=={version}")
+        session.run("python", "tests/wordings.py")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check formatting, common mistakes, types and spelling; ``-- --fix`` mends what ruff can."""
     install(session, "docs", "test", "lint")

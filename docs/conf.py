@@ -20,6 +20,7 @@ extensions = [
     "execute_ahead",
     "kernel",
     "ledger",
+    "symptoms",
     "myst_nb",
     "page_check",
     "sphinx.ext.autodoc",
@@ -30,7 +31,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_extensions", "inventories", "recordings"]
+exclude_patterns = ["_extensions", "inventories", "recordings", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
