@@ -30,7 +30,7 @@ if not {"-l", "--list"} & set(sys.argv):
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
+    session.install("-e", ".[figures,sharded,timings]", *needs, "-c", str(CONSTRAINTS))
 
 
 @nox.session
