@@ -98,9 +98,9 @@ def _noted(name: str, arguments: dict[str, Any]) -> Collective:
     given = sum(_nbytes(arguments[key]) for key in INPUTS if key in arguments)
     size = distributed.get_world_size()
     if name == "all-to-all":
-        splits = arguments["input_split_sizes"]
-        share = splits[distributed.get_rank()] / max(1, sum(splits)) if splits else 1 / size
-        return Collective(name, given, given * (1 - share))
+        splits = arguments["input_split_sizes"] or [1] * size
+        kept = given * splits[distributed.get_rank()] // max(1, sum(splits))
+        return Collective(name, given, given - kept)
     factors = {
         "all-reduce": 2 * (size - 1) / size,
         "reduce-scatter": (size - 1) / size,
