@@ -78,6 +78,15 @@ def timings(session: nox.Session) -> None:
 
 
 @nox.session
+def torchrec(session: nox.Session) -> None:
+    """Record what TorchRec gives for divided tables; a page shows and checks the file."""
+    session.install("-e", ".[sharded]", "-c", str(CONSTRAINTS))
+    needs = nox.project.dependency_groups(PYPROJECT, "torchrec")
+    session.install("--no-deps", *needs, "-c", str(CONSTRAINTS))
+    session.run("python", "-m", "lookup_matmul.sharded.torchrec_bags", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check formatting, common mistakes, types and spelling; ``-- --fix`` mends what ruff can."""
     install(session, "docs", "test", "lint")
