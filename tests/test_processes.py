@@ -151,15 +151,25 @@ SCRIPT = """
 """
 
 
-def test_processes_end_with_the_one_that_started_them(tmp_path):
-    """Even if that is killed and cannot clean up."""
-    script = tmp_path / "script.py"
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_processes_end_with_the_one_that_started_them(tmp_path, how):
+    """Even if its whole session is killed: no process, no socket and no folder is left."""
+    script, scratch = tmp_path / "script.py", tmp_path / "scratch"
+    scratch.mkdir()
     script.write_text(textwrap.dedent(SCRIPT).replace("FOLDER", repr(str(tmp_path))), "utf-8")
-    started = subprocess.Popen([sys.executable, script])
+    environment = os.environ | {"TMPDIR": str(scratch)}
+    started = subprocess.Popen([sys.executable, script], env=environment, start_new_session=True)
     pids = wait_for(lambda: [int(p.name) for p in tmp_path.iterdir() if p.name.isdigit()], 2)
-    started.kill()
+    assert left_in(scratch)
+    os.killpg(started.pid, how)
     started.wait()
     wait_for(lambda: [pid for pid in pids if gone(pid)], 2)
+    wait_for(lambda: left_in(scratch), 0)
+
+
+def left_in(folder):
+    """List what is there, but for the cache that importing torch makes."""
+    return [path.name for path in folder.iterdir() if not path.name.startswith("torchinductor")]
 
 
 def wait_for(found, count):

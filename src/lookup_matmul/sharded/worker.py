@@ -4,6 +4,8 @@ import faulthandler
 import multiprocessing
 import os
 import pickle
+import shutil
+import signal
 import socket
 import threading
 import traceback
@@ -31,7 +33,8 @@ def work(
     so that none loses its partner in the last exchange.
     """
     _print_into(output_file(folder, rank))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not as the fork server does
     torch.set_num_threads(1)  # they share the machine
     _stay_on_this_machine()
     try:
@@ -60,10 +63,12 @@ def _print_into(path: Path) -> None:
     faulthandler.enable(2)
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(folder: Path) -> None:
+    """End when the process that started this one is gone, which then cannot clean up."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
