@@ -46,7 +46,7 @@ def cases(draw, count):
 
 def batches(count):
     """Make a list of cases for one start of ``count`` processes."""
-    return st.tuples(st.just(count), st.lists(cases(count), min_size=20, max_size=20))
+    return st.tuples(st.just(count), st.lists(cases(count), min_size=12, max_size=12))
 
 
 def each_way(batch):

@@ -31,7 +31,7 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
     Returns
     -------
     torch.Tensor
-        Shape (*ids.shape, embedding dimension). Gradients flow to ``shard`` only,
+        The shape of ``ids``, then the embedding dimension. Gradients flow to ``shard`` only,
         so that no gradient of the size of the whole table is ever made.
 
     Examples

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import cloudpickle
 
@@ -16,12 +16,11 @@ from lookup_matmul.sharded.worker import output_file, work
 
 MOST = 64
 GRACE_S = 1.0  # within which a death is seen that let another process fail
-Result = TypeVar("Result")
 
 
 def run_on_processes(
-    function: Callable[..., Result], count: int, *args: Any, timeout_s: float = 30.0
-) -> list[Result]:
+    function: Callable[..., Any], count: int, *args: Any, timeout_s: float = 30.0
+) -> list[Any]:
     """Run ``function(*args)`` on ``count`` new processes in one process group, and end them.
 
     The group is torch's own, with the backend gloo and one thread for each process,
