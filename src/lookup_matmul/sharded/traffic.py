@@ -61,6 +61,7 @@ def collectives() -> Iterator[list[Collective]]:
 
     Examples
     --------
+    >>> import torch
     >>> from lookup_matmul.sharded import run_on_processes
     >>> def summed(weight):
     ...     with collectives() as calls:
