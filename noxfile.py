@@ -30,7 +30,7 @@ if not {"-l", "--list"} & set(sys.argv):
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
+    session.install("-e", ".[figures,sharded,timings]", *needs, "-c", str(CONSTRAINTS))
 
 
 @nox.session
@@ -127,6 +127,15 @@ def wordings(session: nox.Session) -> None:
     for version in session.posargs or [f"{lowest}.0", pinned]:
         session.install("-e", ".", f"torch=={version}")
         session.run("python", "tests/wordings.py")
+
+
+@nox.session
+def torchrec(session: nox.Session) -> None:
+    """Record what TorchRec gives for divided tables; a page shows and checks the file."""
+    session.install("-e", ".[sharded]", "-c", str(CONSTRAINTS))
+    needs = nox.project.dependency_groups(PYPROJECT, "torchrec")
+    session.install("--no-deps", *needs, "-c", str(CONSTRAINTS))
+    session.run("python", "-m", "lookup_matmul.sharded.torchrec_bags", *session.posargs)
 
 
 @nox.session

@@ -17,6 +17,7 @@ from lookup_matmul.figures.parts import draw_parts
 from lookup_matmul.figures.paths import draw_path
 from lookup_matmul.figures.points import draw_points
 from lookup_matmul.figures.scatter import draw_scatter_add
+from lookup_matmul.figures.shards import draw_shards
 from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
@@ -48,6 +49,7 @@ __all__ = [
     "draw_path",
     "draw_points",
     "draw_scatter_add",
+    "draw_shards",
     "draw_spread",
     "draw_strips",
     "draw_sum_of_rows",
