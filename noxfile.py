@@ -140,13 +140,15 @@ def torchrec(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check formatting, common mistakes, types and spelling; ``-- --fix`` mends what ruff can."""
+    """Check formatting, mistakes, types, spelling, imports, workflows; ``-- --fix`` mends some."""
     install(session, "docs", "test", "lint")
     fix = "--fix" in session.posargs
     session.run("ruff", "format", *([] if fix else ["--diff"]))
     session.run("ruff", "check", *session.posargs)
     session.run("mypy")
     session.run("codespell")
+    session.run("lint-imports", "--no-cache", "--no-logo")
+    session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")
 
 
 @nox.session
