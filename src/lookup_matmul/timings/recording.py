@@ -60,6 +60,7 @@ MEASURED = ASKED | {
     "rounds": range(3, 10**6),
     "calls": COUNT,
     "launch_s": (None, SECONDS),
+    "clock_hz": (None, (1e6, 1e11)),
     "peak_bytes": range(2**62),
     "repeats_bitwise": bool,
 }
