@@ -1,17 +1,24 @@
-"""Time several ways to compute one result, side by side in one run."""
+"""Time several ways to compute one result, in turns; on CUDA without the time to launch them."""
 
+from __future__ import annotations
+
+import warnings
 from collections.abc import Callable, Mapping
-from statistics import quantiles
+from functools import cache
+from statistics import median, quantiles
 from time import perf_counter
 from timeit import Timer
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import torch
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
-CYCLES_PER_S = 4e9  # more than a GPU makes; a slower one waits longer
-LONGEST_WAIT_S = 0.02
+MOST_TOGETHER = 100  # calls in one graph
+MOST_QUEUED = 20  # calls that no graph holds: some 15 kernels each, in a queue for a thousand
+HOST = "host"  # instead of a graph: only the processor's clock can time the call
+_known: WeakKeyDictionary[Call, dict[int, Any]] = WeakKeyDictionary()
 
 
 class Spread(NamedTuple):
@@ -36,110 +43,6 @@ class Spread(NamedTuple):
     calls: int
 
 
-def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls in a row, waiting for the device at both ends; seconds for one of them.
-
-    Parameters
-    ----------
-    call : collections.abc.Callable
-        What is timed; takes no argument.
-    calls : int
-        How often.
-    prepare : collections.abc.Callable, optional
-        Called before the first of them and not timed: to empty a cache, say.
-
-    Returns
-    -------
-    float
-        Seconds, the mean of ``calls``.
-
-    Notes
-    -----
-    At least two calls warm up, a hundredth of those that are timed; then ``prepare`` is called
-    once more. :class:`timeit.Timer` runs the loop and pauses Python's garbage collector.
-    PyTorch's own timer does the same with one thread, and needs to be told of more.
-
-    Examples
-    --------
-    >>> stopwatch(lambda: torch.ones(10), calls=3) > 0
-    True
-    """
-    names = {"call": call, "prepare": prepare or (lambda: None)}
-    # Not torch.utils.benchmark: its import looks for a compiler of CUDA, and says if it finds one.
-    timer = Timer("call()", "prepare()", _now, globals=names)
-    timer.timeit(max(calls // 100, 2))
-    return timer.timeit(calls) / calls
-
-
-def _now() -> float:
-    """Read the clock once the device has done what was asked of it."""
-    if torch.accelerator.is_available():
-        torch.accelerator.synchronize()
-    return perf_counter()
-
-
-def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls in a row between two events on the GPU, without the time to launch them.
-
-    Parameters
-    ----------
-    call, calls, prepare
-        As for :func:`stopwatch`; what ``prepare`` queues runs before the first event.
-
-    Returns
-    -------
-    float
-        Seconds, the mean of ``calls``.
-
-    Notes
-    -----
-    The GPU is kept waiting until all calls are queued, or the clock would show how fast the
-    processor asks for small ones; :func:`launch_s` measures that.
-    A queue holds about a thousand kernels, so ``calls`` should stay under some hundred.
-
-    Examples
-    --------
-    >>> if torch.cuda.is_available():
-    ...     assert cuda_stopwatch(lambda: torch.ones(10, device="cuda"), calls=3) > 0
-    """
-    asking_s = launch_s(call)
-    torch.cuda.synchronize()
-    if prepare is not None:
-        prepare()
-    waited_s = min(asking_s * calls, LONGEST_WAIT_S)
-    torch.cuda._sleep(int(CYCLES_PER_S * waited_s))  # type: ignore[no-untyped-call]
-    start, end = (torch.Event("cuda", enable_timing=True) for _ in range(2))
-    start.record()
-    for _ in range(calls):
-        call()
-    end.record()
-    torch.cuda.synchronize()
-    return float(start.elapsed_time(end)) / 1e3 / calls
-
-
-def launch_s(call: Call) -> float:
-    """Time how long the processor is busy with a call; a GPU may still be at it afterwards.
-
-    Parameters
-    ----------
-    call : collections.abc.Callable
-        What is timed; takes no argument.
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Examples
-    --------
-    >>> launch_s(lambda: torch.ones(10)) > 0
-    True
-    """
-    begin = perf_counter()
-    call()
-    return perf_counter() - begin
-
-
 def time_side_by_side(
     contenders: Mapping[str, Call],
     *,
@@ -147,7 +50,8 @@ def time_side_by_side(
     block_s: float = 0.02,
     most_calls: int = 10**6,
     prepare: Call | None = None,
-    watch: Watch = stopwatch,
+    prepared_calls: int = 1,
+    watch: Watch | None = None,
 ) -> dict[str, Spread]:
     """Time contenders in turns, so that a change of the machine's speed meets all of them.
 
@@ -157,15 +61,14 @@ def time_side_by_side(
         Name and call of each; a call takes no argument.
     rounds : int
         How often each has its turn, at least 3.
-    block_s : float
-        How long a turn should last at least, in seconds; it takes as many calls as that needs.
-        Longer blocks measure with a warm cache, since a turn evicts the data of the one before.
-    most_calls : int
-        How many calls a turn takes at most.
-    prepare : collections.abc.Callable, optional
-        Called before every turn, which is then a single call: to measure with a cold cache.
-    watch : collections.abc.Callable
-        Times a number of calls; another one than :func:`stopwatch` for tests.
+    block_s, most_calls : float and int
+        How many seconds a turn should last, and how many calls it takes for that at most.
+        A hundredth of them, at least one, goes before and fills the caches.
+    prepare, prepared_calls : collections.abc.Callable and int, optional
+        Called before each timed call, to empty the caches, say; and the number of such calls.
+    watch : collections.abc.Callable, optional
+        Gives the seconds of one call, from the call, a number of calls and ``prepare``;
+        by default Python's clock, read when an accelerator has finished.
 
     Returns
     -------
@@ -186,18 +89,141 @@ def time_side_by_side(
     """
     if rounds < 3:
         raise ValueError(f"rounds is {rounds}, expected at least 3, to tell quartiles.")
-    calls = dict.fromkeys(contenders, 1)
+    watch, calls = watch or stopwatch, dict.fromkeys(contenders, prepared_calls)
     if prepare is None:
         for name, call in contenders.items():
-            once = min(watch(call, 1, None) for _ in range(3))  # the first may set something up
-            calls[name] = max(1, min(most_calls, round(block_s / once)))
-    measured: dict[str, list[float]] = {name: [] for name in contenders}
+            once = min(watch(call, 1, None) for _ in range(2))  # the first may set something up
+            calls[name] = max(1, min(most_calls, round(block_s / max(once, 1e-9))))
+    times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
-            measured[name].append(watch(call, calls[name], prepare))
-    return {name: _spread(times, calls[name]) for name, times in measured.items()}
+            for _ in range(0 if prepare else max(1, calls[name] // 100)):
+                call()
+            times[name].append(watch(call, calls[name], prepare))
+    quartiles = {name: quantiles(found, n=4, method="inclusive") for name, found in times.items()}
+    return {
+        name: Spread(middle, low, high, rounds, calls[name])
+        for name, (low, middle, high) in quartiles.items()
+    }
 
 
-def _spread(times: list[float], calls: int) -> Spread:
-    low, median, high = quantiles(times, n=4, method="inclusive")
-    return Spread(median, low, high, len(times), calls)
+def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
+    """Time as many calls, waiting for the device at both ends; seconds for one of them."""
+    # Not torch.utils.benchmark: its import looks for a compiler of CUDA, and says if it finds one.
+    timer = Timer(call, prepare or "pass", _now)
+    return (sum(timer.repeat(calls, 1)) if prepare else timer.timeit(calls)) / calls
+
+
+def _now() -> float:
+    """Read the clock once the device has done what was asked of it."""
+    if torch.accelerator.is_available():
+        torch.accelerator.synchronize()
+    return perf_counter()
+
+
+def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
+    """Time calls between events on the GPU, which waits until all are queued; seconds for one.
+
+    They are replayed as graphs of up to a hundred calls; one that no graph can hold is queued, up
+    to 20 times, and one that has to wait for the GPU is left to :func:`stopwatch`.
+    Not ``triton.testing.do_bench``, which takes no turns and whose flush leaves dirty lines.
+    """
+    together = 1 if prepare else min(calls, MOST_TOGETHER)
+    if (graph := _captured(call, together)) == HOST:
+        return stopwatch(call, calls, prepare)
+    once, times = (
+        (graph.replay, -(-calls // together)) if graph else (call, min(calls, MOST_QUEUED))
+    )
+    for wait_s in (1e-3, 5e-3, 25e-3, 0.125):
+        torch.cuda.synchronize()
+        _keep_busy(wait_s)
+        marks = [_mark(once, 1, prepare) for _ in range(times)] if prepare else [_mark(once, times)]
+        waited = not marks[0][0].query()  # the GPU did not begin before all was asked for
+        torch.cuda.synchronize()
+        if waited:
+            seconds = sum(start.elapsed_time(end) for start, end in marks) / 1e3
+            return float(seconds) / times / (together if graph else 1)
+    raise TimeoutError(f"{times} calls could not be queued within {wait_s} s")
+
+
+def launch_s(call: Call) -> float | None:
+    """Time how long the processor asks for a call; None where the call's own time holds that."""
+    if _captured(call, 1) == HOST:
+        return None
+    # What the GPU has to do is waited for before the clock is read, and not afterwards.
+    return median(Timer(call, torch.cuda.synchronize, perf_counter).repeat(9, 1))
+
+
+def cuda_clock_hz() -> float:
+    """Keep the GPU busy for some 50 ms, so that its clock rises, then count cycles in a second."""
+    _keep_busy(0.05)
+    start, end = _mark(lambda: _keep_busy(0.005), 1)
+    torch.cuda.synchronize()
+    return 1e7 / (float(start.elapsed_time(end)) / 1e3)
+
+
+def _keep_busy(seconds: float) -> None:
+    """Let the GPU count cycles, 2e9 for a second; one with a slower clock takes longer."""
+    torch.cuda._sleep(int(2e9 * seconds))  # type: ignore[no-untyped-call]
+
+
+def _mark(call: Call, times: int, prepare: Call | None = None) -> tuple[Any, Any]:
+    """Queue calls between two events."""
+    if prepare:
+        prepare()
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    for _ in range(times):
+        call()
+    end.record()
+    return start, end
+
+
+def _captured(call: Call, together: int) -> Any:
+    """Give a graph of as many calls; None if none holds them, HOST if the processor must wait."""
+    found = _known.setdefault(call, {})
+    if not found:  # a capture that fails can harm torch's allocator, so ask before
+        found[0] = _waits(call)
+    if together not in found:
+        found[together] = HOST if found[0] else _capture(call, together)
+    return found[together]
+
+
+def _waits(call: Call) -> bool:
+    """Tell whether a call comes back only when the GPU has done what was queued before.
+
+    torch's mode that turns waiting into errors does not know of what sparse tensors do.
+    """
+    call()  # the first may set something up
+    torch.cuda.synchronize()
+    asleep = _mark(lambda: _keep_busy(0.02), 1)[1]
+    call()
+    waited = bool(asleep.query())
+    torch.cuda.synchronize()
+    return waited
+
+
+def _capture(call: Call, together: int) -> Any:
+    graph, (stream, pool) = torch.cuda.CUDAGraph(), _aside()
+    with torch.cuda.stream(stream), warnings.catch_warnings():
+        warnings.filterwarnings("error", "The CUDA Graph is empty")
+        call()
+        torch.cuda.synchronize()
+        try:
+            graph.capture_begin(pool=pool, capture_error_mode="relaxed")
+            try:
+                Timer(call).timeit(together)  # without garbage collection meanwhile
+            finally:
+                graph.capture_end()
+        except UserWarning:
+            return HOST  # all that the call does, the processor does
+        except RuntimeError:
+            return None
+    graph.replay()
+    return graph
+
+
+@cache
+def _aside() -> tuple[Any, Any]:
+    """Give a stream to capture on and the memory that all graphs share; none keeps a result."""
+    return torch.cuda.Stream(), torch.cuda.graph_pool_handle()

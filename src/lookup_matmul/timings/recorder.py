@@ -1,39 +1,37 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
-from __future__ import annotations
-
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import torch
 from tqdm import tqdm
 
-from lookup_matmul.timings.behaviour import behaviour
-from lookup_matmul.timings.cases import Case
-from lookup_matmul.timings.limits import predicted_case_s
-from lookup_matmul.timings.lock import only_writer
-from lookup_matmul.timings.machine import measure_ceilings, provenance
-from lookup_matmul.timings.measure import PATIENCE_S, measure_group
-from lookup_matmul.timings.recording import Recording, read_recording, write_recording
-from lookup_matmul.timings.schema import VERSION
-
-SAVE_EVERY_S = 2.0
-SAME_AS_BEFORE = (
-    "kind",
-    "device",
-    "driver",
-    "cuda",
-    "torch",
-    "triton",
-    "cpu",
-    "threads",
-    "command",
-    "commit",
-    "quick",
+from lookup_matmul.timings.cases import FORWARD, Case, Inputs
+from lookup_matmul.timings.ceilings import measure_ceilings
+from lookup_matmul.timings.contenders import contender
+from lookup_matmul.timings.machine import provenance
+from lookup_matmul.timings.measure import measure_group
+from lookup_matmul.timings.recording import (
+    check_origin,
+    check_speed,
+    fastest_of,
+    plain,
+    read_recording,
+    write_recording,
 )
+
+CHILD_S = 120.0  # how long a form may take over odd input before its process is ended
+ODD = {"nan_in_another_row": [2, 3, 1], "id_out_of_range": [2, 9, 1]}  # of a table of four rows
+MAY_CHANGE = ("date", "command")  # between runs that fill one recording
 
 
 def record(
@@ -42,112 +40,172 @@ def record(
     *,
     device: str,
     command: str,
-    quick: bool = False,
     commit: str | None = None,
+    quick: bool = False,
+    minutes: float | None = None,
     measure: Callable[..., list[dict[str, Any]]] | None = None,
-) -> Recording:
-    """Measure what a recording lacks, and keep it on disk all along.
+) -> dict[str, Any]:
+    """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
 
     Parameters
     ----------
     path : pathlib.Path
-        The recording; what it holds already is not measured again.
+        The recording; it may be missing, or hold some of the cases already.
     cases : collections.abc.Iterable
-        The cases; those that share their inputs stand together.
+        The most valuable first; those that share their inputs stand together.
     device : str
         ``"cpu"`` or ``"cuda"``.
-    command : str
-        The command that measures, for the provenance.
+    command, commit : str
+        For the provenance; without a commit, git is asked.
     quick : bool
-        Fewer rounds, smaller ceilings.
-    commit : str, optional
-        Where the package is not in a clone, the commit that it was taken from.
+        A trial: few rounds, ceilings of small sizes, nothing odd tried.
+    minutes : float, optional
+        When to end, with what was measured by then.
     measure : collections.abc.Callable, optional
         Instead of :func:`measure_group`, for tests.
 
     Returns
     -------
     dict
-        The complete recording.
+        The recording, whose member ``complete`` tells whether cases are left.
 
     Raises
     ------
     ValueError
-        If the file at ``path`` is not sound, or comes from another machine or other versions,
-        or somebody else is recording into it.
+        Before anything is measured: the origin is not known, the file is not sound or comes
+        from another machine or version, or another run is at work in its folder.
+    DeviceLost
+        The device answers no more; what was measured is on disk.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "mine.json")
     >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> made = {"device": "cpu", "command": "an example", "quick": True, "commit": 40 * "0"}
-    >>> recording = record(path, [case], **made)
-    >>> recording["complete"], recording["cases"][0]["max_error"]
-    (True, 0.0)
+    >>> made = {"device": "cpu", "command": "python -m lookup_matmul.timings", "commit": 40 * "0"}
+    >>> record(path, [case], quick=True, **made)["cases"][0]["max_error"]
+    0.0
     """
-    with only_writer(path):
-        origin = provenance(device, command, quick=quick, commit=commit)
-        measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
-        return _record(path, list(cases), origin, measure)
-
-
-def _record(
-    path: Path,
-    wanted: list[Case],
-    origin: dict[str, Any],
-    measure: Callable[..., list[dict[str, Any]]],
-) -> Recording:
-    device, quick = origin["kind"], origin["quick"]
-    recording = _resume(path, origin) or {
-        "version": VERSION,
-        "complete": False,
-        "provenance": origin,
-        "ceilings": measure_ceilings(device, quick=quick),
-        "behaviour": behaviour(device, quick=quick),
-        "cases": [],
-    }
-    write_recording(path, recording)  # so that missing provenance is told before the sweep
-    done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-    efforts = {case: _effort(case, recording["ceilings"]) for case in wanted}
-    saved_at = time.monotonic()
-    form = "{percentage:3.0f}% |{bar}| {elapsed} passed, about {remaining} left, {desc}"
-    with tqdm(total=sum(efforts.values()), bar_format=form) as bar:
-        bar.update(sum(efforts[case] for case in done & set(wanted)))
-        try:
-            for key, group in groupby(wanted, key=lambda case: case[1:]):
-                missing = [case for case in group if case not in done]
-                bar.set_description_str(f"V={key[1]:,} d={key[2]} ids={key[3]:,}")
-                if missing:
-                    recording["cases"] += measure(missing, ceilings=recording["ceilings"])
-                if time.monotonic() - saved_at > SAVE_EVERY_S:
-                    write_recording(path, recording)
-                    saved_at = time.monotonic()
-                bar.update(sum(efforts[case] for case in missing))
-            recording["complete"] = True
-        finally:
+    begun = time.monotonic()
+    measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _only_writer(path.parent):
+        recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
+        ceilings = recording["ceilings"]
+        if not ceilings:
+            ceilings.append(measure_ceilings(device, quick=quick))
+            recording["behaviour"] = {} if quick else _behaviour(device)
+        done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
+        groups = [
+            [case for case in group if case not in done]
+            for _, group in groupby(cases, key=lambda case: case[1:])
+        ]
+        groups = [group for group in groups if group]
+        if recording["complete"] and not groups:
+            return recording
+        recording["complete"] = False
+        write_recording(path, recording)
+        now = time.monotonic()  # at the end, ceilings are measured once more
+        end = begun + 60 * minutes - (now - begun) if minutes else float("inf")
+        fastest = fastest_of("data.ceilings", ceilings)
+        for k, group in enumerate(bar := tqdm(groups)):
+            if (now := time.monotonic()) > end:
+                break
+            if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
+                ceilings.append(measure_ceilings(device, quick=quick))
+                fastest = fastest_of("data.ceilings", ceilings)
+            bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
+            found = measure(group, ceilings=ceilings[0])
+            recording["cases"] += [_believed(result, fastest) for result in found]
             write_recording(path, recording)
-    return recording
+        else:
+            recording["complete"] = True
+        ceilings.append(measure_ceilings(device, quick=quick))
+        write_recording(path, recording)
+        return read_recording(path)
 
 
-def _effort(case: Case, ceilings: dict[str, Any]) -> int:
-    """Estimate the milliseconds that a case takes, so that the time left is more than a guess."""
-    seconds = predicted_case_s(case, min(case.ids, case.vocab_size), ceilings)
-    if seconds > PATIENCE_S:
-        return 0
-    compiling_s = 5.0 if case.form == "compiled one-hot" else 0.0
-    return round(1e3 * (0.1 + 25 * seconds + compiling_s))
-
-
-def _resume(path: Path, origin: dict[str, Any]) -> Recording | None:
+def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
+    """Read what is there, if it is of the same machine and versions, or begin anew."""
+    check_origin(origin)
     if not path.exists():
-        return None
+        new = {"version": 2, "complete": False, "provenance": origin, "ceilings": []}
+        return new | {"behaviour": {}, "cases": []}
     recording = read_recording(path)
-    for name in SAME_AS_BEFORE:
-        before, now = recording["provenance"][name], origin[name]
-        if before != now:
+    for name, before in recording["provenance"].items():
+        if name not in MAY_CHANGE and origin[name] != before:
             raise ValueError(
-                f"{path}: data.provenance.{name} is {before!r}, and now it is {now!r}; "
-                "move the file away to record anew."
+                f"{path}: data.provenance.{name} is {before!r}, and now it is "
+                f"{origin[name]!r}; move the file away to record anew."
             )
     return recording
+
+
+def _believed(result: dict[str, Any], fastest: Any) -> dict[str, Any]:
+    """Keep a time that a reader would accept; of another one keep what was wrong with it."""
+    try:
+        if "skipped" not in result:
+            check_speed("the case", result, fastest)
+    except ValueError as error:
+        asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
+        return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
+    return result
+
+
+@contextmanager
+def _only_writer(folder: Path) -> Iterator[None]:
+    """Refuse a second run in the folder; the system gives the lock free with the process."""
+    if sys.platform == "win32":  # has no such lock
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"{folder}: another run is recording into this folder, expected one at a time; "
+                "wait for its end, or choose another folder with --out."
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _behaviour(device: str) -> dict[str, dict[str, str]]:
+    """Try odd input on each form in a process of its own, since a GPU's assertion ends it."""
+
+    def tried(test_form: tuple[str, str]) -> str:
+        code = f"from {__name__} import _outcome; print(_outcome(*{(*test_form, device)!r}))"
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True, text=True, timeout=CHILD_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"no answer within {CHILD_S:.0f} s"
+        lines = done.stdout.splitlines()
+        return plain(lines[-1]) if lines else f"the process ended with code {done.returncode}"
+
+    tests = [(test, form) for test in ODD for form in FORWARD]
+    with ThreadPoolExecutor(3) as pool:
+        said = dict(zip(tests, pool.map(tried, tests), strict=True))
+    return {test: {form: said[test, form] for form in FORWARD} for test in ODD}
+
+
+def _outcome(test: str, form: str, device: str) -> str:
+    """Say what a form does: its error, or what is in the rows that came back."""
+    case = Case(form, "forward", 4, 5, 3, "uniform", "float32", "hot")
+    weight = torch.ones(4, 5)
+    weight[0] = torch.nan if test == "nan_in_another_row" else 1.0
+    none = torch.empty(0, device=device)
+    ids = torch.tensor(ODD[test], device=device)
+    try:
+        result = contender(case, Inputs(ids, weight.to(device), none, none))().cpu()
+    except Exception as error:  # whatever it is, it is what happened
+        return f"{type(error).__name__}: {plain(str(error))}"
+    if test == "nan_in_another_row":
+        return f"{int(result.isnan().any(1).sum())} of 3 rows are NaN"
+    return "a row of zeros" if not result[1].any() else "a row of other numbers"
