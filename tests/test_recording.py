@@ -43,7 +43,10 @@ def ceilings(factor: float = 1.0) -> dict:
             {"working_set": 2**15, "bytes_per_s": around(1e11 * factor)},
             {"working_set": 2**28, "bytes_per_s": around(2e10 * factor)},
         ],
-        "first_touch": [{"allocated": 2**25, "s_per_byte": around(1e-10)}],
+        "first_touch": [
+            {"allocated": 2**20, "s_per_byte": 3 * [0.0]},
+            {"allocated": 2**25, "s_per_byte": around(1e-10)},
+        ],
         "rate": {"float32": {"random": around(1e11 * factor), "zeros": around(1.1e11 * factor)}},
     }
 
@@ -340,7 +343,10 @@ def test_text_that_could_be_markup_is_refused(path, place, kind):
     """In every member that is free text; the words stay on one line."""
     field = "data." + re.sub(r"\.(\d)", r"[\1]", place)
     said = refusal(path, changed(place, HOSTILE[kind]))
-    assert said == f"{field} is {HOSTILE[kind]!a:.60}, expected 1 to 300 characters without < > {{ }} | ` and controls"
+    assert (
+        said
+        == f"{field} is {HOSTILE[kind]!a:.60}, expected 1 to 300 characters without < > {{ }} | ` and controls"
+    )
 
 
 def test_a_name_that_could_be_markup_is_refused(path):
@@ -395,15 +401,21 @@ def test_a_truncated_file_is_refused_wherever_it_ends(path):
     whole = path.read_bytes().rstrip()
     for length in range(0, len(whole), 97):
         path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"a-device\.json: the file is not JSON: .*Record again"):
+        with pytest.raises(
+            ValueError, match=r"a-device\.json: the file is not JSON: .*Record again"
+        ):
             read_recording(path)
 
 
-@pytest.mark.parametrize("content", [b"1" * 5000, b"[" * 100_000, b"\xff\xfe", b"[]", b"null", b'"a"'])
+@pytest.mark.parametrize(
+    "content", [b"1" * 5000, b"[" * 100_000, b"\xff\xfe", b"[]", b"null", b'"a"']
+)
 def test_another_kind_of_file_is_refused(path, content):
     """JSON or not."""
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"a-device\.json: (data is .*, expected an|.*not JSON|Exceeds)"):
+    with pytest.raises(
+        ValueError, match=r"a-device\.json: (data is .*, expected an|.*not JSON|Exceeds)"
+    ):
         read_recording(path)
 
 

@@ -23,8 +23,8 @@ BACKWARD = (
     "multiplication alone",
 )
 STEP = ("SGD, dense", "SGD, sparse", "Adam, dense", "SparseAdam")
-# tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
 RATE = 1e-3  # of learning, in steps of optimisers
+# tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
 DTYPES = {
     "float32": torch.float32,
     "tf32": torch.float32,

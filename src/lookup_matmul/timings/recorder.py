@@ -1,7 +1,6 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -22,10 +21,10 @@ from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import measure_group
 from lookup_matmul.timings.recording import (
-    REFUSED,
     check_origin,
-    check_result,
+    check_speed,
     fastest_of,
+    plain,
     read_recording,
     write_recording,
 )
@@ -108,14 +107,16 @@ def record(
         write_recording(path, recording)
         now = time.monotonic()  # at the end, ceilings are measured once more
         end = begun + 60 * minutes - (now - begun) if minutes else float("inf")
+        fastest = fastest_of("data.ceilings", ceilings)
         for k, group in enumerate(bar := tqdm(groups)):
             if (now := time.monotonic()) > end:
                 break
             if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
                 ceilings.append(measure_ceilings(device, quick=quick))
+                fastest = fastest_of("data.ceilings", ceilings)
             bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
             found = measure(group, ceilings=ceilings[0])
-            recording["cases"] += [_believed(result, recording) for result in found]
+            recording["cases"] += [_believed(result, fastest) for result in found]
             write_recording(path, recording)
         else:
             recording["complete"] = True
@@ -140,13 +141,13 @@ def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
     return recording
 
 
-def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
-    """Keep a result that a reader would accept; of another one keep what was wrong with it."""
+def _believed(result: dict[str, Any], fastest: Any) -> dict[str, Any]:
+    """Keep a time that a reader would accept; of another one keep what was wrong with it."""
     if "skipped" in result:
         result["skipped"]["says"] = plain(result["skipped"]["says"])
+        return result
     try:
-        fastest = fastest_of("data.ceilings", recording["ceilings"])
-        check_result("the case", result, recording, fastest)
+        check_speed("the case", result, fastest)
     except ValueError as error:
         asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
         return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
@@ -210,9 +211,3 @@ def _outcome(test: str, form: str, device: str) -> str:
     if test == "nan_in_another_row":
         return f"{int(result.isnan().any(1).sum())} of 3 rows are NaN"
     return "a row of zeros" if not result[1].any() else "a row of other numbers"
-
-
-def plain(text: str) -> str:
-    """Write the first line of a message as a recording may hold it, with marks that look alike."""
-    line = next(iter(text.strip().splitlines()), "no word")
-    return re.sub(f"[{REFUSED}]", "?", line.translate(str.maketrans("<>{}|`", "‹›()/'")))[:200]
