@@ -194,7 +194,7 @@ def _like(real, fake):
 @contextmanager
 def cuda(clock):
     """Put the stand-in under torch.cuda; ``clock`` is the module whose processor's clock counts."""
-    gpu, cpu_generator = Gpu(), torch.Generator
+    gpu, on_cpu = Gpu(), {"__new__": lambda cls, device="cpu", real=torch.Generator: real()}
     for fake, real in ((Event, torch.cuda.Event), (Graph, torch.cuda.CUDAGraph)):
         for name in set(vars(fake)) - set(vars(object)) - {"__module__", "__dict__", "__weakref__"}:
             theirs = inspect.signature(getattr(real, name)).parameters
@@ -221,10 +221,13 @@ def cuda(clock):
             real = getattr(torch.cuda, name)  # a name that torch does not have ends here
             known = real if callable(real) and not inspect.isclass(real) else None
             stack.enter_context(mock.patch(f"torch.cuda.{name}", _like(known, fake) if known else fake))
-        stack.enter_context(mock.patch("torch.Generator", lambda device="cpu": cpu_generator()))
+        stack.enter_context(mock.patch("torch.Generator", type("Generator", (), on_cpu)))
         stack.enter_context(mock.patch("torch.accelerator.is_available", lambda: True))
         stack.enter_context(mock.patch("torch.accelerator.synchronize", gpu.wait))
         stack.enter_context(mock.patch.object(clock, "perf_counter", gpu.now))
+        clock._known.clear()  # what was captured on another stand-in
+        clock._aside.cache_clear()
+        stack.callback(clock._known.clear)
         stack.enter_context(OnCpu())
         stack.enter_context(Kernels(gpu))
         yield gpu

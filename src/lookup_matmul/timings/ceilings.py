@@ -131,8 +131,7 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
                 case = Case(form, direction, rows, dim, ids, "uniform", "float32", cache, each)
                 drawn = draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
-    scratch = torch.empty(FLUSHED_BYTES if cache == "cold" else 0, dtype=torch.uint8, device=device)
-    prepare = scratch.bitwise_not_ if cache == "cold" else None
+    prepare = flush(device) if cache == "cold" else None
     times = _timed(calls, device, 3 if quick else 9, 0.001, prepare)
     fixed = {form: _triple(time) for (form, ids), time in times.items() if ids == 1}
     return fixed, {
