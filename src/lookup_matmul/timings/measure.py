@@ -15,7 +15,6 @@ from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import free_bytes, precision_of
 from lookup_matmul.timings.oracle import check_result, repeats_bitwise
-from lookup_matmul.timings.recording import plain
 
 FLUSHED_BYTES = 2**28  # more than the last-level cache of most machines
 PATIENCE_S = 0.25  # a call predicted to take longer is left out
@@ -134,7 +133,7 @@ def _tried(work: Callable[[], dict[Any, Any]], device: str) -> dict[Any, Any]:
             kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
             lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
             kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
-            said = {"kind": kind, "says": plain(f"{type(error).__name__}: {error}")}
+            said = {"kind": kind, "says": f"{type(error).__name__}: {error}"}
         try:  # not above, where the error still holds the tensors of the call
             if device == "cuda":
                 torch.cuda.synchronize()
