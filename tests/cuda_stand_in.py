@@ -220,7 +220,9 @@ def cuda(clock):
         for name, fake in functions.items():
             real = getattr(torch.cuda, name)  # a name that torch does not have ends here
             known = real if callable(real) and not inspect.isclass(real) else None
-            stack.enter_context(mock.patch(f"torch.cuda.{name}", _like(known, fake) if known else fake))
+            stack.enter_context(
+                mock.patch(f"torch.cuda.{name}", _like(known, fake) if known else fake)
+            )
         stack.enter_context(mock.patch("torch.Generator", type("Generator", (), on_cpu)))
         stack.enter_context(mock.patch("torch.accelerator.is_available", lambda: True))
         stack.enter_context(mock.patch("torch.accelerator.synchronize", gpu.wait))

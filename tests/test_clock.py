@@ -247,7 +247,9 @@ def test_a_queue_that_overruns_is_no_time(gpu, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: torch.neg(A).sum().item(), lambda: torch.neg(A).nonzero()], ids=["item", "size"]
+    "call",
+    [lambda: torch.neg(A).sum().item(), lambda: torch.neg(A).nonzero()],
+    ids=["item", "size"],
 )
 def test_a_call_that_waits_for_the_gpu_is_timed_by_the_processor(gpu, call):
     """Its own time holds its launches, so none is told beside; and no capture is tried."""
@@ -264,7 +266,9 @@ def test_a_call_that_queues_nothing_is_timed_by_the_processor(gpu):
     assert launch_s(call) is None
 
 
-@pytest.mark.parametrize(("call", "kernels"), [(GRAPHED["one kernel"][1], 1), (not_while_captured, 15)])
+@pytest.mark.parametrize(
+    ("call", "kernels"), [(GRAPHED["one kernel"][1], 1), (not_while_captured, 15)]
+)
 def test_every_cold_call_comes_after_a_flush_of_its_own(gpu, call, kernels):
     """Fifty pairs, or twenty, each after a pass that leaves nothing to be written back."""
     through = torch.ones(FLUSH)
