@@ -7,6 +7,8 @@ are not done, captures on the default stream, twice or without an end, and work 
 processor wait while it is captured.
 """
 
+# Names of parameters are those of the functions replaced.
+# ruff: noqa: ARG002, ARG005, PT008
 import inspect
 import warnings
 from contextlib import ExitStack, contextmanager
@@ -176,7 +178,8 @@ class OnCpu(TorchFunctionMode):
         kwargs = dict(kwargs or {})
         if "cuda" in str(kwargs.get("device")):
             kwargs["device"] = "cpu"
-        args = tuple("cpu" if isinstance(arg, str) and arg == "cuda" else arg for arg in args)
+        if func is torch.Tensor.to:
+            args = tuple("cpu" if isinstance(arg, str) else arg for arg in args)
         return func(*args, **kwargs)
 
 

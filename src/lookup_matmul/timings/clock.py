@@ -178,7 +178,8 @@ def _mark(call: Call, times: int, prepare: Call | None = None) -> tuple[Any, Any
     """Queue calls between two events."""
     if prepare:
         prepare()
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    event: Any = torch.cuda.Event
+    start, end = (event(enable_timing=True) for _ in range(2))
     start.record()
     for _ in range(times):
         call()
@@ -232,4 +233,4 @@ def _capture(call: Call, together: int) -> Any:
 @cache
 def _aside() -> tuple[Any, Any]:
     """Give a stream to capture on and the memory that all graphs share; none keeps a result."""
-    return torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+    return torch.cuda.Stream(), torch.cuda.graph_pool_handle()  # type: ignore[no-untyped-call]

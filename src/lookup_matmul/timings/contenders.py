@@ -40,10 +40,10 @@ def _compiled(inputs: Inputs) -> Contender:
         return (ids.unsqueeze(1) == columns).to(weight.dtype) @ weight
 
     _import_compiler()
-    options = {}
+    options: dict[str, Any] = {}
     if inputs.ids.is_cuda:  # its templates in Triton may compare ids where they multiply
-        known = vars(importlib.import_module("torch._inductor.config"))
-        options = {n: True for n in ("max_autotune_gemm", "prologue_fusion") if n in known}
+        known = importlib.import_module("torch._inductor.config")
+        options = {n: True for n in ("max_autotune_gemm", "prologue_fusion") if hasattr(known, n)}
     torch.compiler.reset()  # or the shapes of earlier cases would count against this one
     form: Any = torch.compile(by_comparison, fullgraph=True, dynamic=False, options=options)
     with redirect_stderr(StringIO()):  # where choices are listed that were tried
