@@ -15,7 +15,7 @@ from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import free_bytes, precision_of
 from lookup_matmul.timings.oracle import check_result, repeats_bitwise
-from lookup_matmul.timings.recording import plain
+from lookup_matmul.timings.schema import plain
 
 FLUSHED_BYTES = 2**28  # more than the last-level cache of most machines
 PATIENCE_S = 0.25  # a call predicted to take longer is left out

@@ -21,13 +21,15 @@ from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import measure_group
 from lookup_matmul.timings.recording import (
+    ImpossibleTimeError,
     check_origin,
-    check_speed,
-    fastest_of,
-    plain,
+    check_recording,
+    check_result,
+    checksum,
     read_recording,
     write_recording,
 )
+from lookup_matmul.timings.schema import plain
 
 CHILD_S = 120.0  # how long a form may take over odd input before its process is ended
 ODD = {"nan_in_another_row": [2, 3, 1], "id_out_of_range": [2, 9, 1]}  # of a table of four rows
@@ -95,49 +97,30 @@ def record(
         recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
         ceilings = recording["ceilings"]
         if not ceilings:
-            _measure_ceilings(recording)
+            _add_ceilings(recording)
             recording["behaviour"] = {} if quick else _behaviour(device)
         done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-        groups = [
-            [case for case in group if case not in done]
-            for _, group in groupby(cases, key=lambda case: case[1:])
-        ]
-        groups = [group for group in groups if group]
+        by_inputs = groupby((case for case in cases if case not in done), lambda case: case[1:])
+        groups = [list(group) for _, group in by_inputs]
         if recording["complete"] and not groups:
             return recording
         recording["complete"] = False
         write_recording(path, recording)
         now = time.monotonic()  # at the end, ceilings are measured once more
         end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
-        fastest = fastest_of(recording)
         for k, group in enumerate(bar := tqdm(groups)):
             if (now := time.monotonic()) > end:
                 break
             if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
-                fastest = _measure_ceilings(recording)
+                _add_ceilings(recording)
             bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
             found = measure(group, ceilings=ceilings[0])
-            recording["cases"] += [_believed(result, fastest) for result in found]
+            recording["cases"] += [_believed(result, recording) for result in found]
             write_recording(path, recording)
-        _measure_ceilings(recording)
+        _add_ceilings(recording)
         recording["complete"] = now <= end
         write_recording(path, recording)
         return read_recording(path)
-
-
-def _measure_ceilings(recording: dict[str, Any]) -> Any:
-    """Add a set of ceilings, measured again if the machine was busy; join all sets."""
-    origin, before = recording["provenance"], recording["ceilings"]
-    for _ in range(TRIES):
-        new = measure_ceilings(origin["kind"], quick=origin["quick"])
-        try:
-            fastest = fastest_of(recording | {"ceilings": [*before, new]})
-        except ValueError as error:
-            said = error
-            continue
-        before.append(new)
-        return fastest
-    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
 
 
 def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
@@ -156,12 +139,27 @@ def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
     return recording
 
 
-def _believed(result: dict[str, Any], fastest: Any) -> dict[str, Any]:
+def _add_ceilings(recording: dict[str, Any]) -> None:
+    """Add a set of ceilings, measured again if a busy machine had others than before."""
+    origin, before = recording["provenance"], recording["ceilings"]
+    for _ in range(TRIES):
+        new = measure_ceilings(origin["kind"], quick=origin["quick"])
+        tried = recording | {"ceilings": [*before, new]}
+        try:
+            check_recording(tried | {"checksum": checksum(tried)})
+        except ValueError as error:
+            said = error
+        else:
+            before.append(new)
+            return
+    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
+
+
+def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
     """Keep a time that a reader would accept; of another one keep what was wrong with it."""
     try:
-        if "skipped" not in result:
-            check_speed("the case", result, fastest)
-    except ValueError as error:
+        check_result("the case", result, recording)
+    except ImpossibleTimeError as error:
         asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
         return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
     return result
