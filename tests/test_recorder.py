@@ -1,5 +1,7 @@
 """A recording is on disk all along: killed, interrupted or out of time, the next run goes on."""
 
+import functools
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from lookup_matmul.timings import Case, record, recorder, sweep
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import DeviceLost
 from lookup_matmul.timings.recording import read_recording
+from lookup_matmul.timings.schema import PLAIN
 
 COMMIT = 40 * "0"
 LOOKUP = CASES[0]
@@ -143,7 +146,7 @@ def test_a_time_that_no_reader_would_accept_is_left_out(path):
 
 def test_a_result_of_another_form_is_a_fault_of_ours(path):
     """No reason is made up for it."""
-    with pytest.raises(ValueError, match="the case.[a-z_]+ is missing"):
+    with pytest.raises(ValueError, match=r"the case\.[a-z_]+ is missing"):
         record(path, SWEPT, measure=lambda *_, **__: [{}], **MADE)
 
 
@@ -347,20 +350,34 @@ def test_two_runs_at_once_do_not_mix(tmp_path):
     assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 61))
 
 
-def test_odd_input_is_tried_in_processes_of_its_own():
+def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
     """What each form did, in words that a recording may hold."""
+    monkeypatch.setattr(recorder, "FORWARD", ("lookup", "one-hot built and multiplied"))
     tried = recorder._behaviour("cpu")
-    assert tried["nan_in_another_row"]["lookup"] == "0 of 3 rows are NaN"
-    assert tried["nan_in_another_row"]["one-hot built and multiplied"] == "3 of 3 rows are NaN"
-    assert tried["id_out_of_range"]["lookup"].startswith("IndexError")
-    assert all(said and "|" not in said for forms in tried.values() for said in forms.values())
+    nan, outside = tried["nan_in_another_row"], tried["id_out_of_range"]
+    assert list(nan.values()) == ["0 of 3 rows are NaN", "3 of 3 rows are NaN"]
+    assert outside["lookup"].startswith("IndexError: ")
+    assert re.fullmatch(PLAIN, outside["one-hot built and multiplied"])
 
 
-def test_a_process_that_does_not_end_is_ended(monkeypatch):
-    """A driver that hangs costs its time limit, not the recording."""
-    monkeypatch.setattr(recorder, "CHILD_S", 0.01)
-    said = recorder._behaviour("cpu")
-    assert {text for forms in said.values() for text in forms.values()} == {"no answer within 0 s"}
+def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch):
+    """It is ended, and what it said before is kept."""
+    monkeypatch.setattr(recorder, "FORWARD", ("lookup",))
+    hang = "import time; print('3 of 3', flush=True); time.sleep(60)"
+    crash = "import os; os._exit(7)"
+    for code, limit_s, said in (
+        (hang, 1.0, ["3 of 3", "no answer within 1 s"]),
+        (crash, 60.0, 2 * ["the process ended with code 7"]),
+    ):
+        run = functools.partial(in_its_place, code)
+        monkeypatch.setattr(recorder.subprocess, "run", run)
+        monkeypatch.setattr(recorder, "CHILD_S", limit_s)
+        assert [forms["lookup"] for forms in recorder._behaviour("cpu").values()] == said
+
+
+def in_its_place(code, command, *, run=subprocess.run, **options):
+    """Run other code than asked for."""
+    return run([*command[:-1], code], **options)
 
 
 def test_the_command_makes_a_recording_and_says_what_to_do(tmp_path):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -190,35 +191,38 @@ def _only_writer(folder: Path) -> Iterator[None]:
 def _behaviour(device: str) -> dict[str, dict[str, str]]:
     """Try odd input on each form in a process of its own, since a GPU's assertion ends it."""
 
-    def tried(test_form: tuple[str, str]) -> str:
-        code = f"from {__name__} import _outcome; print(_outcome(*{(*test_form, device)!r}))"
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                capture_output=True, text=True, timeout=CHILD_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return f"no answer within {CHILD_S:.0f} s"
-        lines = done.stdout.splitlines()
-        return plain(lines[-1]) if lines else f"the process ended with code {done.returncode}"
+    def tried(form: str) -> list[str]:
+        code = f"from {__name__} import _odd; _odd({form!r}, {device!r})"
+        command, end = [sys.executable, "-c", code], f"no answer within {CHILD_S:.0f} s"
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+            try:
+                done = subprocess.run(
+                    command, stdout=said, stderr=subprocess.DEVNULL, timeout=CHILD_S, check=False
+                )
+                end = f"the process ended with code {done.returncode}"
+            except subprocess.TimeoutExpired:
+                pass
+            said.seek(0)
+            lines = [plain(line) for line in said]
+        return [*lines, end, end][: len(ODD)]
 
-    tests = [(test, form) for test in ODD for form in FORWARD]
     with ThreadPoolExecutor(3) as pool:
-        said = dict(zip(tests, pool.map(tried, tests), strict=True))
-    return {test: {form: said[test, form] for form in FORWARD} for test in ODD}
+        found = dict(zip(FORWARD, pool.map(tried, FORWARD), strict=True))
+    return {test: {form: found[form][k] for form in FORWARD} for k, test in enumerate(ODD)}
 
 
-def _outcome(test: str, form: str, device: str) -> str:
-    """Say what a form does: its error, or what is in the rows that came back."""
+def _odd(form: str, device: str) -> None:
+    """Print what a form does with each odd input: its error, or what is in the rows it gives."""
     case = Case(form, "forward", 4, 5, 3, "uniform", "float32", "hot")
-    weight = torch.ones(4, 5)
-    weight[0] = torch.nan if test == "nan_in_another_row" else 1.0
-    none = torch.empty(0, device=device)
-    ids = torch.tensor(ODD[test], device=device)
-    try:
-        result = contender(case, Inputs(ids, weight.to(device), none, none))().cpu()
-    except Exception as error:  # whatever it is, it is what happened
-        return f"{type(error).__name__}: {plain(str(error))}"
-    if test == "nan_in_another_row":
-        return f"{int(result.isnan().any(1).sum())} of 3 rows are NaN"
-    return "a row of zeros" if not result[1].any() else "a row of other numbers"
+    for test, ids in ODD.items():  # a line each, so that an end in the second keeps the first
+        weight, none = torch.ones(4, 5), torch.empty(0, device=device)
+        weight[0] = torch.nan if test == "nan_in_another_row" else 1.0
+        inputs = Inputs(torch.tensor(ids, device=device), weight.to(device), none, none)
+        try:
+            rows = contender(case, inputs)().cpu()
+            said = "a row of zeros" if not rows[1].any() else "a row of other numbers"
+            if test == "nan_in_another_row":
+                said = f"{int(rows.isnan().any(1).sum())} of 3 rows are NaN"
+        except Exception as error:  # whatever it is, it is what happened
+            said = f"{type(error).__name__}: {plain(str(error))}"
+        print(said, flush=True)
