@@ -23,8 +23,8 @@ BACKWARD = (
     "multiplication alone",
 )
 STEP = ("SGD, dense", "SGD, sparse", "Adam, dense", "SparseAdam")
-# tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
 RATE = 1e-3  # of learning, in steps of optimisers
+# tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
 DTYPES = {
     "float32": torch.float32,
     "tf32": torch.float32,
@@ -174,7 +174,26 @@ class Inputs(NamedTuple):
 
 
 def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
-    """Draw int64 ids on the CPU; by Zipf's law the k-th most frequent has a chance of c / k."""
+    """Draw ids on the CPU.
+
+    Parameters
+    ----------
+    draw : str
+        ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a
+        chance proportional to 1/k; or ``"equal"``, one id again and again.
+    count, vocab_size : int
+        How many, and below what.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (count,), int64, always the same.
+
+    Examples
+    --------
+    >>> draw_ids("equal", 3, 10).unique().numel()
+    1
+    """
     generator = torch.Generator().manual_seed(0)
     if draw == "zipf":
         order, reached = _zipf(vocab_size)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from math import inf, log
 from typing import Any
 
 import torch
 
 from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs, forms_of
-from lookup_matmul.timings.clock import Call, Spread, cuda_stopwatch, stopwatch, time_side_by_side
+from lookup_matmul.timings.clock import Call, Spread, cuda_stopwatch, flush, time_side_by_side
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
 from lookup_matmul.timings.machine import precision_of
@@ -17,7 +19,6 @@ MANY = 1024  # rows, of which the time for one is told
 ONE_BY_ONE = {"lookup", "lookup, deterministic", "lookup, sparse and coalesced", "index_add"} | {
     "embedding bag", "embedding bag, without weights", "sparse product", "SGD, sparse", "SparseAdam"
 }  # fmt: skip
-FLUSHED_BYTES = 2**27  # more than the last-level cache of most machines
 
 
 def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
@@ -131,8 +132,7 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
                 case = Case(form, direction, rows, dim, ids, "uniform", "float32", cache, each)
                 drawn = draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
-    scratch = torch.empty(FLUSHED_BYTES if cache == "cold" else 0, dtype=torch.uint8, device=device)
-    prepare = scratch.bitwise_not_ if cache == "cold" else None
+    prepare = flush(device) if cache == "cold" else None
     times = _timed(calls, device, 3 if quick else 9, 0.001, prepare)
     fixed = {form: _triple(time) for (form, ids), time in times.items() if ids == 1}
     return fixed, {
@@ -147,11 +147,10 @@ def _bandwidth(device: str, quick: bool) -> list[dict[str, Any]]:
     source = torch.ones(sizes[-1] // 8, device=device)
     target = torch.empty_like(source)
 
-    def copy(numbers: int) -> Call:
-        return lambda a=source[:numbers], b=target[:numbers]: b.copy_(a)
-
-    times = _timed({size: copy(max(size // 8, 1)) for size in [0, *sizes]}, device, 5, 0.002)
-    price = times[0].median_s
+    halves = {size: (source[: size // 8], target[: size // 8]) for size in (8, *sizes)}
+    copies = {size: partial(new.copy_, old) for size, (old, new) in halves.items()}
+    times = _timed(copies, device, 5, 0.002)
+    price = times[8].median_s
     return [{"working_set": s, "bytes_per_s": _per_s(s, times[s], price)} for s in sizes]
 
 
@@ -160,7 +159,7 @@ def _first_touch(quick: bool) -> list[dict[str, Any]]:
     curve = []
     for size in (2**20, 2**24, 2**25 - 2**16, 2**25 + 2**16) + (() if quick else (2**27,)):
         old = torch.zeros(size // 4)
-        fills = {"new": lambda old=old: torch.zeros(len(old)), "old": old.zero_}
+        fills: dict[str, Call] = {"new": partial(torch.zeros, size // 4), "old": old.zero_}
         times = _timed(fills, "cpu", 3 if quick else 9, 0.001)
         more = [max(s - times["old"].median_s, 0) / size for s in _triple(times["new"])]
         curve.append({"allocated": size, "s_per_byte": more})
@@ -171,7 +170,10 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
     rate, side = {}, 8192 if device == "cuda" else 512 if quick else 1024
     for name in DTYPES if device == "cuda" else ("float32",):
         random = torch.randn(side, side, device=device).to(DTYPES[name])
-        squares = {"random": lambda a=random: a @ a, "zeros": lambda a=random * 0: a @ a}
+        squares = {
+            "random": partial(torch.mm, random, random),
+            "zeros": partial(torch.mm, *[random * 0] * 2),
+        }
         with precision_of(name):
             times = _timed(squares, device, 5, 0.01)
         rate[name] = {kind: _per_s(2 * side**3, time) for kind, time in times.items()}
@@ -183,10 +185,11 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
 
 
 def _timed(
-    calls: dict[Any, Call], device: str, rounds: int, block_s: float, prepare: Call | None = None
+    calls: Mapping[Any, Call], device: str, rounds: int, block_s: float, prepare: Call | None = None
 ) -> dict[Any, Spread]:
-    watch = cuda_stopwatch if device == "cuda" else stopwatch
-    return time_side_by_side(calls, rounds=rounds, block_s=block_s, prepare=prepare, watch=watch)
+    cuda = {"watch": cuda_stopwatch, "prepared_calls": 50} if device == "cuda" else {}
+    options: dict[str, Any] = {"rounds": rounds, "block_s": block_s, "prepare": prepare, **cuda}
+    return time_side_by_side(calls, **options)
 
 
 def _triple(times: Spread) -> list[float]:

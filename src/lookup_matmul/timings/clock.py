@@ -17,6 +17,7 @@ Call: TypeAlias = Callable[..., object]  # of no argument; so written the refere
 Watch: TypeAlias = Callable[..., float]
 MOST_TOGETHER = 100  # calls in one graph
 MOST_QUEUED = 20  # calls that no graph holds: some 15 kernels each, in a queue for a thousand
+FLUSHED_BYTES = 2**28
 HOST = "host"  # instead of a graph: only the processor's clock can time the call
 _known: WeakKeyDictionary[Call, dict[int, Any]] = WeakKeyDictionary()
 
@@ -146,6 +147,12 @@ def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float
     raise TimeoutError(f"{times} calls could not be queued within {wait_s} s")
 
 
+def flush(device: str) -> Call:
+    """Make a call that reads more than most caches hold, and leaves nothing to be written back."""
+    # Memory that was never written is a single page of zeros, which a cache would hold.
+    return torch.ones(FLUSHED_BYTES // 4, device=device).sum
+
+
 def launch_s(call: Call) -> float | None:
     """Time how long the processor asks for a call; None where the call's own time holds that."""
     if _captured(call, 1) == HOST:
@@ -215,10 +222,9 @@ def _capture(call: Call, together: int) -> Any:
                 Timer(call).timeit(together)  # without garbage collection meanwhile
             finally:
                 graph.capture_end()
-        except UserWarning:
-            return HOST  # all that the call does, the processor does
-        except RuntimeError:
-            return None
+        except (RuntimeError, UserWarning) as error:
+            # Empty and without an error before: all that the call does, the processor does.
+            return None if isinstance(error, RuntimeError) or error.__context__ else HOST
     graph.replay()
     return graph
 

@@ -39,21 +39,28 @@ def _compiled(inputs: Inputs) -> Contender:
         columns = torch.arange(len(weight), device=ids.device)
         return (ids.unsqueeze(1) == columns).to(weight.dtype) @ weight
 
+    _import_compiler()
+    options = {}
+    if inputs.ids.is_cuda:  # its templates in Triton may compare ids where they multiply
+        known = vars(importlib.import_module("torch._inductor.config"))
+        options = {n: True for n in ("max_autotune_gemm", "prologue_fusion") if n in known}
+    torch.compiler.reset()  # or the shapes of earlier cases would count against this one
+    form: Any = torch.compile(by_comparison, fullgraph=True, dynamic=False, options=options)
+    with redirect_stderr(StringIO()):  # where choices are listed that were tried
+        form(inputs.ids, inputs.weight)
+    return lambda: form(inputs.ids, inputs.weight)
+
+
+def _import_compiler() -> None:
+    """Import what compilers and optimisers import of torch, which looks for CUDA and says so."""
     log = logging.getLogger("torch.utils.cpp_extension")
     level = log.level
-    log.setLevel(logging.ERROR)  # on import it looks for a compiler of CUDA, and says so
+    log.setLevel(logging.ERROR)
     try:
         with redirect_stderr(StringIO()):  # torch 2.6 prints what later ones log
             importlib.import_module("torch.utils.cpp_extension")
-            torch.compiler.reset()  # or the shapes of earlier cases would count against this one
-            known = vars(importlib.import_module("torch._inductor.config"))
-            fusing = ("max_autotune_gemm", "prologue_fusion")  # in Triton; on a CPU nothing fuses
-            options = {name: True for name in fusing if name in known and inputs.ids.is_cuda}
-            form: Any = torch.compile(by_comparison, fullgraph=True, dynamic=False, options=options)
-            form(inputs.ids, inputs.weight)
     finally:
         log.setLevel(level)
-    return lambda: form(inputs.ids, inputs.weight)
 
 
 def _csr(inputs: Inputs, bags: int) -> torch.Tensor:
@@ -111,6 +118,7 @@ def _deterministic(gradient: Contender) -> Contender:
 
 def _step(optimiser: Any, inputs: Inputs, gradient: Contender) -> Contender:
     """Step once, so that the optimiser has its state, and make the next step the call."""
+    _import_compiler()
     table = torch.nn.Parameter(inputs.weight.clone())
     table.grad = gradient()
     step = optimiser([table], lr=RATE).step

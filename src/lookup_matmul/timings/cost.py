@@ -64,7 +64,8 @@ def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     """
     if case.form not in (known := forms_of(case.direction, case.bags)):
         raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
-    if not 0 <= distinct <= (most := min(case.ids, case.vocab_size)):
+    most = min(case.ids, case.vocab_size)
+    if not 0 <= distinct <= most:
         raise ValueError(f"distinct is {distinct}, expected 0 to {most}, the ids or the rows.")
     count = {"forward": _bags if case.bags else _forward, "backward": _backward, "step": _step}
     given, kernels = count[case.direction](case, distinct, DTYPES[case.dtype].itemsize)
@@ -137,9 +138,10 @@ _ADAM = (
     ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
 )  # fmt: skip
 _SPARSE_ADAM = (
-    ("pick", 4, 1, 0, 2), ("difference", 3, 1, 0, 1), ("scale", 2, 1, 0, 0), ("add", 3, 1, 0, 0),
-    ("pick", 4, 1, 0, 2), ("square", 2, 1, 0, 1), ("difference", 3, 1, 0, 0), ("scale", 2, 1, 0, 0),
-    ("add", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
+    ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("difference", 3, 1, 0, 1), ("scale", 2, 1, 0, 0),
+    ("add", 3, 1, 0, 0), ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("square", 2, 1, 0, 1),
+    ("difference", 3, 1, 0, 0), ("scale", 2, 1, 0, 0), ("add", 3, 1, 0, 0),
+    ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
     ("epsilon", 2, 1, 0, 0), ("divide", 3, 0, 1, 0), ("scale", 2, 1, 0, 1), ("update", 3, 1, 0, 0),
 )  # fmt: skip
 _STEPS = {"SGD, dense": _SGD, "SGD, sparse": _SGD, "Adam, dense": _ADAM, "SparseAdam": _SPARSE_ADAM}
@@ -147,9 +149,11 @@ _STEPS = {"SGD, dense": _SGD, "SGD, sparse": _SGD, "Adam, dense": _ADAM, "Sparse
 
 def _step(case: Case, distinct: int, size: int) -> Form:
     """Count an optimiser's arrays: whole tables, or the rows that a sparse gradient names."""
-    numbers = case.dim * (case.vocab_size if "dense" in case.form else distinct)
-    array, given = numbers * size, (4 if "Adam" in case.form else 2) * numbers * size
+    dense = case.form.endswith("dense")
+    numbers, ids = case.dim * (case.vocab_size if dense else distinct), 8 * distinct * (not dense)
+    array, given = numbers * size, (4 if "Adam" in case.form else 2) * numbers * size + ids
+    named = ("pick", "add", "update")  # which ask where the rows are
     return given, [
-        (name, moved * array, operations * numbers, divisions * numbers, new * array)
-        for name, moved, operations, divisions, new in _STEPS[case.form]
+        (name, k * array + ids * (name in named), added * numbers, divided * numbers, new * array)
+        for name, k, added, divided, new in _STEPS[case.form]
     ]

@@ -15,9 +15,7 @@ from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import free_bytes, precision_of
 from lookup_matmul.timings.oracle import check_result, repeats_bitwise
-from lookup_matmul.timings.schema import plain
 
-FLUSHED_BYTES = 2**28  # more than the last-level cache of most machines
 PATIENCE_S = 0.25  # a call predicted to take longer is left out
 
 
@@ -106,14 +104,12 @@ def _checked(case: Case, inputs: Inputs, calls: dict[Case, clock.Call]) -> dict[
 
 def _timed(calls: dict[Case, clock.Call], device: str, rounds: int) -> dict[Any, Any]:
     cuda, cold = device == "cuda", any(case.cache == "cold" for case in calls)
-    # Memory that was never written is a single page of zeros, which a cache would hold.
-    scratch = torch.ones(FLUSHED_BYTES // 4 if cold else 0, device=device)
     clock_hz = clock.cuda_clock_hz() if cuda else None
     times = clock.time_side_by_side(
         {case.form: call for case, call in calls.items()},
         rounds=rounds,
         block_s=0.005,
-        prepare=scratch.sum if cold else None,  # it only reads, and leaves nothing to write back
+        prepare=clock.flush(device) if cold else None,
         prepared_calls=50 if cuda else 1,  # since an event tells half a microsecond
         **({"most_calls": 100, "watch": clock.cuda_stopwatch} if cuda else {}),
     )
@@ -134,7 +130,7 @@ def _tried(work: Callable[[], dict[Any, Any]], device: str) -> dict[Any, Any]:
             kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
             lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
             kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
-            said = {"kind": kind, "says": plain(f"{type(error).__name__}: {error}")}
+            said = {"kind": kind, "says": f"{type(error).__name__}: {error}"}
         try:  # not above, where the error still holds the tensors of the call
             if device == "cuda":
                 torch.cuda.synchronize()

@@ -60,10 +60,15 @@ def expected_columns(
     size = zeros.index_add(0, inputs.ids, arriving.abs())
     if case.direction == "backward":
         return gradient, size
-    # Of two equal gradients Adam's running mean is the gradient, that of squares its square.
-    scale = gradient.abs() + 1e-8 if "Adam" in case.form else 1.0
-    before = inputs.weight[:, columns].double()
-    return before - 2 * RATE * gradient / scale, before.abs() + 2 * RATE * (size / scale + 1)
+    before, change, size = inputs.weight[:, columns].double(), 2 * gradient, 2 * size
+    if "Adam" in case.form:
+        # The running mean of equal gradients is the gradient, that of squares its square, once
+        # both are corrected for having begun at zero; SparseAdam adds its 1e-8 before that.
+        late = [1 - 0.999**k for k in (1, 2)] if case.form == "SparseAdam" else [1, 1]
+        scales = [gradient.abs() + 1e-8 / sqrt(share) for share in late]
+        change = gradient / scales[0] + gradient / scales[1]
+        size = size / scales[0] + 2
+    return before - RATE * change, before.abs() + RATE * size
 
 
 def error_bounds(case: Case, most: int) -> tuple[float, float]:
