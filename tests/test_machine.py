@@ -95,7 +95,7 @@ def test_the_instrument_is_imported_without_what_it_does_not_need():
     """A measurement runs with torch and NumPy; the rest is imported where it is used."""
     code = (
         "import sys\n"
-        "for name in ('matplotlib', 'psutil', 'cpuinfo', 'tqdm', 'triton', 'filelock'):\n"
+        "for name in ('matplotlib', 'psutil', 'cpuinfo', 'triton', 'filelock'):\n"
         "    sys.modules[name] = None\n"
         "import lookup_matmul.timings\n"
     )

@@ -5,6 +5,7 @@ from lookup_matmul.figures.blocks import draw_blocks
 from lookup_matmul.figures.coinciding import draw_coinciding
 from lookup_matmul.figures.csr import draw_csr
 from lookup_matmul.figures.curves import draw_curves
+from lookup_matmul.figures.distances import draw_distances
 from lookup_matmul.figures.equality import draw_equality
 from lookup_matmul.figures.hashes import draw_hashes
 from lookup_matmul.figures.heat_map import draw_heat_map
@@ -14,6 +15,8 @@ from lookup_matmul.figures.names import draw_names
 from lookup_matmul.figures.parts import draw_parts
 from lookup_matmul.figures.paths import draw_path
 from lookup_matmul.figures.points import draw_points
+from lookup_matmul.figures.predictions import draw_predictions
+from lookup_matmul.figures.roofline import draw_roofline
 from lookup_matmul.figures.scatter import draw_scatter_add
 from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.strips import draw_strips
@@ -31,6 +34,7 @@ __all__ = [
     "draw_coinciding",
     "draw_csr",
     "draw_curves",
+    "draw_distances",
     "draw_equality",
     "draw_hashes",
     "draw_heat_map",
@@ -42,6 +46,8 @@ __all__ = [
     "draw_parts",
     "draw_path",
     "draw_points",
+    "draw_predictions",
+    "draw_roofline",
     "draw_scatter_add",
     "draw_spread",
     "draw_strips",

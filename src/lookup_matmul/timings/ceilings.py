@@ -15,7 +15,9 @@ from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
 from lookup_matmul.timings.machine import precision_of
 
-MANY = 1024  # rows, of which the time for one is told
+# Ids for the price of a call, of one of which torch would leave out sorting and adding up;
+# and more of them, for the price of each.
+FEW, MANY = 2, 1024
 ONE_BY_ONE = {"lookup", "lookup, deterministic", "lookup, sparse and coalesced", "index_add"} | {
     "embedding bag", "embedding bag, without weights", "sparse product", "SGD, sparse", "SparseAdam"
 }  # fmt: skip
@@ -35,7 +37,7 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     -------
     dict
         Three numbers are quartiles over rounds. ``fixed_s``: of hot and of cold calls, seconds of
-        each form for one id in a table of one number; ``row_s``: for each row of a cache line,
+        each form for two ids and rows of one number; ``row_s``: for each row of a cache line,
         where rows are handled one by one. ``bandwidth``: bytes read and written in a second by
         copies, by ``working_set``. ``first_touch``: seconds by which a byte of new memory takes
         longer to fill than one of old, by ``allocated``. ``rate``: operations in a second by
@@ -119,22 +121,22 @@ def _between(curve: list[dict[str, Any]], over: str, at: float) -> float:
 
 
 def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Time one id and many in each form; cold, each of these is a line anywhere in memory."""
+    """Time few ids and many in each form; cold, each of these is a line anywhere in memory."""
     calls: dict[tuple[str, int], Call] = {}
     for direction, bags in (("forward", 0), ("forward", 1), ("backward", 0), ("step", 0)):
         for form in forms_of(direction, bags):
             # A backward pass comes right after the forward pass, so it is never cold.
             if form == "compiled one-hot" or (cache == "cold" and direction != "forward"):
                 continue
-            for ids in (1, MANY) if form in ONE_BY_ONE else (1,):
-                rows, dim = (1, 1) if ids == 1 else (MANY if cache == "hot" else 64 * MANY, 16)
+            for ids in (FEW, MANY) if form in ONE_BY_ONE else (FEW,):
+                rows, dim = (FEW, 1) if ids == FEW else (MANY if cache == "hot" else 64 * MANY, 16)
                 each = bags and -(-ids // 8)
                 case = Case(form, direction, rows, dim, ids, "uniform", "float32", cache, each)
                 drawn = draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
     prepare = flush(device) if cache == "cold" else None
     times = _timed(calls, device, 3 if quick else 9, 0.001, prepare)
-    fixed = {form: _triple(time) for (form, ids), time in times.items() if ids == 1}
+    fixed = {form: _triple(time) for (form, ids), time in times.items() if ids == FEW}
     return fixed, {
         form: [max(s - fixed[form][1], 0) / MANY for s in _triple(time)]
         for (form, ids), time in times.items()

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +22,15 @@ from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import measure_group
 from lookup_matmul.timings.recording import (
+    ImpossibleTimeError,
     check_origin,
-    check_speed,
-    fastest_of,
-    plain,
+    check_recording,
+    check_result,
+    checksum,
     read_recording,
     write_recording,
 )
+from lookup_matmul.timings.schema import plain
 
 CHILD_S = 120.0  # how long a form may take over odd input before its process is ended
 ODD = {"nan_in_another_row": [2, 3, 1], "id_out_of_range": [2, 9, 1]}  # of a table of four rows
@@ -95,49 +98,30 @@ def record(
         recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
         ceilings = recording["ceilings"]
         if not ceilings:
-            _measure_ceilings(recording)
+            _add_ceilings(recording)
             recording["behaviour"] = {} if quick else _behaviour(device)
         done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-        groups = [
-            [case for case in group if case not in done]
-            for _, group in groupby(cases, key=lambda case: case[1:])
-        ]
-        groups = [group for group in groups if group]
+        by_inputs = groupby((case for case in cases if case not in done), lambda case: case[1:])
+        groups = [list(group) for _, group in by_inputs]
         if recording["complete"] and not groups:
             return recording
         recording["complete"] = False
         write_recording(path, recording)
         now = time.monotonic()  # at the end, ceilings are measured once more
         end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
-        fastest = fastest_of(recording)
         for k, group in enumerate(bar := tqdm(groups)):
             if (now := time.monotonic()) > end:
                 break
             if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
-                fastest = _measure_ceilings(recording)
+                _add_ceilings(recording)
             bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
             found = measure(group, ceilings=ceilings[0])
-            recording["cases"] += [_believed(result, fastest) for result in found]
+            recording["cases"] += [_believed(result, recording) for result in found]
             write_recording(path, recording)
-        _measure_ceilings(recording)
+        _add_ceilings(recording)
         recording["complete"] = now <= end
         write_recording(path, recording)
         return read_recording(path)
-
-
-def _measure_ceilings(recording: dict[str, Any]) -> Any:
-    """Add a set of ceilings, measured again if the machine was busy; join all sets."""
-    origin, before = recording["provenance"], recording["ceilings"]
-    for _ in range(TRIES):
-        new = measure_ceilings(origin["kind"], quick=origin["quick"])
-        try:
-            fastest = fastest_of(recording | {"ceilings": [*before, new]})
-        except ValueError as error:
-            said = error
-            continue
-        before.append(new)
-        return fastest
-    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
 
 
 def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
@@ -156,14 +140,29 @@ def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
     return recording
 
 
-def _believed(result: dict[str, Any], fastest: Any) -> dict[str, Any]:
+def _add_ceilings(recording: dict[str, Any]) -> None:
+    """Add a set of ceilings, measured again if a busy machine had others than before."""
+    origin, before = recording["provenance"], recording["ceilings"]
+    for _ in range(TRIES):
+        new = measure_ceilings(origin["kind"], quick=origin["quick"])
+        tried = recording | {"ceilings": [*before, new]}
+        try:
+            check_recording(tried | {"checksum": checksum(tried)})
+        except ValueError as error:
+            said = error
+        else:
+            before.append(new)
+            return
+    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
+
+
+def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
     """Keep a time that a reader would accept; of another one keep what was wrong with it."""
     if "skipped" in result:
         result["skipped"]["says"] = plain(result["skipped"]["says"])
-        return result
     try:
-        check_speed("the case", result, fastest)
-    except ValueError as error:
+        check_result("the case", result, recording)
+    except ImpossibleTimeError as error:
         asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
         return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
     return result
@@ -194,35 +193,38 @@ def _only_writer(folder: Path) -> Iterator[None]:
 def _behaviour(device: str) -> dict[str, dict[str, str]]:
     """Try odd input on each form in a process of its own, since a GPU's assertion ends it."""
 
-    def tried(test_form: tuple[str, str]) -> str:
-        code = f"from {__name__} import _outcome; print(_outcome(*{(*test_form, device)!r}))"
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                capture_output=True, text=True, timeout=CHILD_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return f"no answer within {CHILD_S:.0f} s"
-        lines = done.stdout.splitlines()
-        return plain(lines[-1]) if lines else f"the process ended with code {done.returncode}"
+    def tried(form: str) -> list[str]:
+        code = f"from {__name__} import _odd; _odd({form!r}, {device!r})"
+        command, end = [sys.executable, "-c", code], f"no answer within {CHILD_S:.0f} s"
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+            try:
+                done = subprocess.run(
+                    command, stdout=said, stderr=subprocess.DEVNULL, timeout=CHILD_S, check=False
+                )
+                end = f"the process ended with code {done.returncode}"
+            except subprocess.TimeoutExpired:
+                pass
+            said.seek(0)
+            lines = [plain(line) for line in said]
+        return [*lines, end, end][: len(ODD)]
 
-    tests = [(test, form) for test in ODD for form in FORWARD]
     with ThreadPoolExecutor(3) as pool:
-        said = dict(zip(tests, pool.map(tried, tests), strict=True))
-    return {test: {form: said[test, form] for form in FORWARD} for test in ODD}
+        found = dict(zip(FORWARD, pool.map(tried, FORWARD), strict=True))
+    return {test: {form: found[form][k] for form in FORWARD} for k, test in enumerate(ODD)}
 
 
-def _outcome(test: str, form: str, device: str) -> str:
-    """Say what a form does: its error, or what is in the rows that came back."""
+def _odd(form: str, device: str) -> None:
+    """Print what a form does with each odd input: its error, or what is in the rows it gives."""
     case = Case(form, "forward", 4, 5, 3, "uniform", "float32", "hot")
-    weight = torch.ones(4, 5)
-    weight[0] = torch.nan if test == "nan_in_another_row" else 1.0
-    none = torch.empty(0, device=device)
-    ids = torch.tensor(ODD[test], device=device)
-    try:
-        result = contender(case, Inputs(ids, weight.to(device), none, none))().cpu()
-    except Exception as error:  # whatever it is, it is what happened
-        return f"{type(error).__name__}: {plain(str(error))}"
-    if test == "nan_in_another_row":
-        return f"{int(result.isnan().any(1).sum())} of 3 rows are NaN"
-    return "a row of zeros" if not result[1].any() else "a row of other numbers"
+    for test, ids in ODD.items():  # a line each, so that an end in the second keeps the first
+        weight, none = torch.ones(4, 5), torch.empty(0, device=device)
+        weight[0] = torch.nan if test == "nan_in_another_row" else 1.0
+        inputs = Inputs(torch.tensor(ids, device=device), weight.to(device), none, none)
+        try:
+            rows = contender(case, inputs)().cpu()
+            said = "a row of zeros" if not rows[1].any() else "a row of other numbers"
+            if test == "nan_in_another_row":
+                said = f"{int(rows.isnan().any(1).sum())} of 3 rows are NaN"
+        except Exception as error:  # whatever it is, it is what happened
+            said = f"{type(error).__name__}: {plain(str(error))}"
+        print(said, flush=True)
