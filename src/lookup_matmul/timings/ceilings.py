@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs, forms_of
+from lookup_matmul.timings.cases import BUILT, DTYPES, Case, draw_ids, draw_inputs, forms_of
 from lookup_matmul.timings.clock import Call, Spread, cuda_stopwatch, flush, time_side_by_side
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
@@ -18,8 +18,10 @@ from lookup_matmul.timings.machine import precision_of
 # Ids for the price of a call, of one of which torch would leave out sorting and adding up;
 # and more of them, for the price of each.
 FEW, MANY = 2, 1024
+# Forms that handle ids one by one, at a price for each, besides the bytes of its row.
 ONE_BY_ONE = {"lookup", "lookup, deterministic", "lookup, sparse and coalesced", "index_add"} | {
-    "embedding bag", "embedding bag, without weights", "sparse product", "SGD, sparse", "SparseAdam"
+    "embedding bag", "embedding bag, without weights", "sparse product", "SGD, sparse",
+    "SparseAdam", "one-hot built", BUILT,
 }  # fmt: skip
 
 
@@ -129,13 +131,15 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
             if form == "compiled one-hot" or (cache == "cold" and direction != "forward"):
                 continue
             for ids in (FEW, MANY) if form in ONE_BY_ONE else (FEW,):
-                rows, dim = (FEW, 1) if ids == FEW else (MANY if cache == "hot" else 64 * MANY, 16)
+                rows, dim = (MANY if cache == "hot" else 64 * MANY), 16
+                if ids == FEW or "built" in form:  # of whose encoding only the ones are wanted
+                    rows, dim = FEW, 1
                 each = bags and -(-ids // 8)
                 case = Case(form, direction, rows, dim, ids, "uniform", "float32", cache, each)
                 drawn = draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
     prepare = flush(device) if cache == "cold" else None
-    times = _timed(calls, device, 3 if quick else 9, 0.001, prepare)
+    times = _timed(calls, device, (3 if cache == "cold" else 5) if quick else 9, 0.001, prepare)
     fixed = {form: _triple(time) for (form, ids), time in times.items() if ids == FEW}
     return fixed, {
         form: [max(s - fixed[form][1], 0) / MANY for s in _triple(time)]
