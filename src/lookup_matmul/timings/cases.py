@@ -131,7 +131,7 @@ def sweep(*, quick: bool = False, cuda: bool = False) -> Iterator[Case]:
         ids_bags = [(n * max(bags, 1), bags) for bags, each in counts.items() for n in each]
         for shape, (ids, bags), how in product(shapes, ids_bags, product(*rest)):
             forms = forms_of(direction, bags)
-            cases = (Case(form, direction, *shape, ids, *how, bags) for form in forms)
+            cases = (Case._make((form, direction, *shape, ids, *how, bags)) for form in forms)
             seen |= dict.fromkeys(case for case in cases if _tells(case))
     yield from seen
 
