@@ -19,6 +19,7 @@ extensions = [
     "checks",
     "kernel",
     "ledger",
+    "notebook",
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
