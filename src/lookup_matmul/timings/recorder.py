@@ -157,13 +157,14 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
 
 
 def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
-    """Keep a time that a reader would accept; of another one keep what was wrong with it."""
+    """Keep a time that a reader would accept, and of any other only why there is none."""
+    asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
     if "skipped" in result:
-        result["skipped"]["says"] = plain(result["skipped"]["says"])
+        says = plain(result["skipped"]["says"])
+        return asked | {"skipped": {"kind": result["skipped"]["kind"], "says": says}}
     try:
         check_result("the case", result, recording)
     except ImpossibleTimeError as error:
-        asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
         return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
     return result
 
