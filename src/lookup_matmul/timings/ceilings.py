@@ -131,9 +131,8 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
                 rows, dim = (MANY if cache == "hot" else 64 * MANY), 16
                 if ids == FEW or "built" in form:  # of whose encoding only the ones are wanted
                     rows, dim = FEW, 1
-                each = bags and -(-ids // 8)
-                case = Case(form, direction, rows, dim, ids, "uniform", "float32", cache, each)
-                drawn = draw_ids("uniform", ids, rows)
+                sizes = (rows, dim, ids, "uniform", "float32", cache, bags and -(-ids // 8))
+                case, drawn = Case(form, direction, *sizes), draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
     prepare = flush(device) if cache == "cold" else None
     times = _timed(calls, device, (3 if cache == "cold" else 5) if quick else 9, 0.001, prepare)
@@ -187,9 +186,8 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
 def _timed(
     calls: Mapping[Any, Call], device: str, rounds: int, block_s: float, prepare: Call | None = None
 ) -> dict[Any, Spread]:
-    cuda = {"watch": cuda_stopwatch, "prepared_calls": 50} if device == "cuda" else {}
-    options: dict[str, Any] = {"rounds": rounds, "block_s": block_s, "prepare": prepare, **cuda}
-    return time_side_by_side(calls, **options)
+    cuda: Any = {"watch": cuda_stopwatch, "prepared_calls": 50} if device == "cuda" else {}
+    return time_side_by_side(calls, rounds=rounds, block_s=block_s, prepare=prepare, **cuda)
 
 
 def _triple(times: Spread) -> list[float]:
