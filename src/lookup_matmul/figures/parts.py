@@ -12,7 +12,9 @@ from lookup_matmul.figures.svg import Drawing, finish
 PATTERNS = ["", "////", "....", "\\\\\\\\", "xxxx"]
 
 
-def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str) -> Drawing:
+def draw_parts(
+    wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str, totals: bool = True
+) -> Drawing:
     """Draw a bar for each whole, composed of its parts.
 
     Parameters
@@ -24,6 +26,8 @@ def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: 
         What the sizes are, with their unit.
     alt : str
         The story of the drawing in words, made from the same numbers.
+    totals : bool
+        Whether the sum of its parts follows the name of each whole.
 
     Returns
     -------
@@ -61,7 +65,8 @@ def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: 
                 if part not in ax.get_legend_handles_labels()[1]:
                     bar.set_label(part)
                 left += size
-            ax.text(0, k + 0.22, f"{whole}: {left:.3g}", color=INK, va="center")
+            title = f"{whole}: {left:.3g}" if totals else whole
+            ax.text(0, k + 0.22, title, color=INK, va="center")
         ax.spines["left"].set_color(LINE)
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)
