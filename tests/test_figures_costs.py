@@ -3,7 +3,7 @@
 import pytest
 from drawings import assert_colours_can_be_replaced, assert_told, texts, width_of
 
-from lookup_matmul.figures import draw_distances, draw_predictions, draw_roofline
+from lookup_matmul.figures import draw_distances, draw_parts, draw_predictions, draw_roofline
 
 TIMES = {"lookup": {1: (1.9, 2.0, 2.2), 64: (2.0, 2.5, 2.7)}, "product": {1: (8.0, 9.0, 9.5)}}
 MODEL = {"lookup": {1: 2.1, 64: 2.2}, "product": {1: 8.0}}
@@ -42,6 +42,13 @@ def test_a_roofline_names_its_levels_and_its_points():
     drawn = texts(DRAWINGS["roofline"].svg)
     assert {"L2", "memory", "a", "b"} <= {text.strip() for text in drawn}
     assert {"a   product", "b   gradient"} <= set(drawn)
+
+
+def test_the_sum_of_shares_need_not_be_told():
+    """It is a hundred percent, whatever the whole."""
+    for totals, said in [(True, "whole: 3"), (False, "whole")]:
+        wholes = {"whole": {"left": 1.0, "right": 2.0}}
+        assert said in texts(draw_parts(wholes, x_label="ms", alt="", totals=totals).svg)
 
 
 def test_distances_name_each_form_once_and_each_kind_once():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from string import ascii_lowercase
+from typing import Any
 
 from matplotlib import style
 from matplotlib.ticker import FuncFormatter
@@ -84,21 +85,18 @@ def draw_roofline(
         for k, (name, bandwidth) in enumerate(levels.items()):
             ax.plot([left, rate / bandwidth], [left * bandwidth, rate], color=LINE, lw=1.2)
             # Each name further along its slope than the one before, so that none covers another.
-            x = left * (rate / bandwidth / left) ** (0.06 + 0.17 * (len(levels) - 1 - k))
+            x = left * (rate / bandwidth / left) ** (0.3 + 0.15 * (len(levels) - 1 - k))
             ax.text(x, x * bandwidth * 1.12, name, color=QUIET, va="bottom", ha="right", fontsize=9)
-        for letter, (name, (x, (low, middle, high))) in zip(
-            ascii_lowercase, points.items(), strict=False
-        ):
+        for k, (name, (x, (low, middle, high))) in enumerate(points.items()):
+            letter = ascii_lowercase[k]
             ax.vlines(x, low, high, color=MARK, lw=4, alpha=0.45)
-            ax.plot(x, middle, "o", ms=13, mfc=FILLS[1], mec=MARK)
-            ax.text(x, middle, letter, ha="center", va="center", color=INK, fontsize=9)
-            k = ascii_lowercase.index(letter)
-            figure.text(
-                0.05,
-                (below - 46 - LINE_HEIGHT * k) / (HEIGHT + below),
-                f"{letter}   {name}",
-                color=INK,
-            )
+            ax.plot(x, middle, "o", ms=6, mfc=FILLS[1], mec=MARK)
+            # Neighbours have their letters on different sides.
+            aside = (9, 4) if k % 2 else (-9, -4)
+            style_of: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontweight": "bold"}
+            ax.annotate(letter, (x, middle), aside, textcoords="offset points", **style_of)
+            y = (below - 46 - LINE_HEIGHT * k) / (HEIGHT + below)
+            figure.text(0.05, y, f"{letter}   {name}", color=INK)
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         return finish(ax, alt)
