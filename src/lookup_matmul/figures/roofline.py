@@ -93,7 +93,12 @@ def draw_roofline(
             ax.plot(x, middle, "o", ms=6, mfc=FILLS[1], mec=MARK)
             # Neighbours have their letters on different sides.
             aside = (9, 4) if k % 2 else (-9, -4)
-            style_of: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontweight": "bold"}
+            style_of: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "color": INK,
+                "fontweight": "bold",
+            }
             ax.annotate(letter, (x, middle), aside, textcoords="offset points", **style_of)
             y = (below - 46 - LINE_HEIGHT * k) / (HEIGHT + below)
             figure.text(0.05, y, f"{letter}   {name}", color=INK)
