@@ -35,9 +35,23 @@ def install(session: nox.Session, *groups: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the whole site into build/html; pages whose code did not change are not run again."""
+    """Build the site into build/html; ``-- tutorials/NAME`` builds one page into build/one/html."""
     install(session, "docs")
-    session.run(*SPHINX, *HTML, *session.posargs)
+    if session.posargs and not session.posargs[0].startswith("-"):
+        page, *options = session.posargs
+        alone = [f"-Droot_doc={page}", f"-Dinclude_patterns={page}.md"]
+        # Links to the other pages lead nowhere here.
+        quiet = "-Dsuppress_warnings=mystnb.exec,ref,toc,myst.xref_missing,bibtex"
+        tree, html = "build/one/doctrees", ["-b", "html", "docs", "build/one/html"]
+        session.run(*SPHINX[:-1], tree, *alone, quiet, *options, *html)
+    else:
+        session.run(*SPHINX, *HTML, *session.posargs)
+
+
+@nox.session(name="new-page", venv_backend="none")
+def new_page(session: nox.Session) -> None:
+    """Write a tutorial page that builds at once: ``-- "Title of the page"``."""
+    session.run("python", "docs/_tools/new_page.py", *session.posargs)
 
 
 @nox.session
@@ -68,6 +82,28 @@ def doctest(session: nox.Session) -> None:
 def anywhere(session: nox.Session) -> None:
     """Type README's commands in a fresh copy elsewhere; ``-- python3.13`` names other Pythons."""
     session.run("python", "tests/anywhere.py", *session.posargs)
+
+
+@nox.session(python=["3.11", "3.12", "3.13"])
+def versions(session: nox.Session) -> None:
+    """Run the package's own tests with the lowest torch and SciPy it allows, then the newest."""
+    newest = PYPROJECT["project"]["dependencies"]
+    needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
+    for bounds in ([bound.replace(">=", "==") for bound in newest], newest):
+        session.install("--upgrade", "-e", ".[figures,timings]", *needs, *bounds)
+        session.run("pytest", "-m", "not site", *session.posargs)
+
+
+@nox.session
+def drift(session: nox.Session) -> None:
+    """Compare every page's outputs with those under ``-- torch==2.6.0``, or with a second run."""
+    install(session, "docs")
+    session.run("python", "docs/_tools/drift.py", "record", "build/drift/pinned.json")
+    if session.posargs:
+        session.install(*session.posargs)
+    session.run("python", "docs/_tools/drift.py", "record", "build/drift/other.json")
+    files = ["build/drift/pinned.json", "build/drift/other.json"]
+    session.run("python", "docs/_tools/drift.py", "compare", *files)
 
 
 @nox.session

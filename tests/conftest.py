@@ -7,7 +7,15 @@ import torch
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).parent.parent
+BUILDING = {"copy", "driver", "pages", "scratch", "site"}  # fixtures that build a site or need one
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the tools of the site, so that ``-m "not site"`` leaves the package's tests."""
+    for item in items:
+        if BUILDING & set(getattr(item, "fixturenames", ())):
+            item.add_marker("site")
 
 
 @pytest.fixture(params=DEVICES)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from scratch import STAMP, TOCTREE, Copy
+from scratch import HEAD, PROSE, STAMP, TOCTREE, Copy
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +13,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     copy = Copy(tmp_path_factory.mktemp("scratch"))
     copy.clear_pages()
     copy.write("index", f"# Scratch\n\nFirst prose.\n\n{STAMP}{TOCTREE}")
-    copy.write("other", "# Other\n\nAnother page.\n", head="")
+    copy.write("other", "# Other\n\nAnother page.\n", head=PROSE)
     built = copy.build()
     assert built.returncode == 0, built.stderr
     assert "[[0.0, 1.0]]" in copy.html()
@@ -69,10 +69,10 @@ def test_a_change_of_the_pins_runs_everything(scratch: Copy) -> None:
 
 def test_a_label_may_move_to_another_page(scratch: Copy) -> None:
     """It is not found on both, though the page that had it is read later."""
-    scratch.write("second", "# Second\n\n(a-label)=\n## Here\n", head="")
+    scratch.write("second", "# Second\n\n(a-label)=\n## Here\n", head=PROSE)
     assert scratch.build().returncode == 0
-    scratch.write("second", "# Second\n\nNothing.\n", head="")
-    scratch.write("other", "# Other\n\nAnother page.\n\n(a-label)=\n## Here\n", head="")
+    scratch.write("second", "# Second\n\nNothing.\n", head=PROSE)
+    scratch.write("other", "# Other\n\nAnother page.\n\n(a-label)=\n## Here\n", head=PROSE)
     built = scratch.build()
     assert (built.returncode, built.stderr) == (0, "")
 
@@ -81,7 +81,7 @@ def test_a_page_that_is_gone_leaves_no_html(scratch: Copy) -> None:
     """What was built for it goes with it."""
     assert "Another page." in scratch.html("other")
     (scratch.root / "docs" / "other.md").unlink()
-    (scratch.root / "docs" / "third.md").write_text("# Third\n", "utf-8")
+    scratch.write("third", "# Third\n", head=PROSE)
     assert scratch.build().returncode == 0
     assert not (scratch.root / "build" / "html" / "other.html").exists()
 
@@ -95,7 +95,7 @@ def test_a_product_off_by_a_thousandth_stops_the_build(page: str, tmp_path: Path
     )
     copy.clear_pages(page)
     if page != "index":
-        copy.write("index", f"# Index\n\n```{{toctree}}\n{page}\n```\n", head="")
+        copy.write("index", f"# Index\n\n```{{toctree}}\n{page}\n```\n", head=PROSE)
     built = copy.build()
     assert built.returncode != 0
     assert re.search(r"not bitwise equal: \d+ of \d+ elements differ", built.stderr)
@@ -114,7 +114,7 @@ def test_an_assertion_that_never_fails_stops_the_build(check: str, tmp_path: Pat
     text = page.read_text("utf-8")
     page.write_text(re.sub(r"\[[^]]*\]\([\w./-]*\.md\)", "another page", text), "utf-8")
     toctree = "# Index\n\n```{toctree}\ntutorials/where-equality-stops\n```\n"
-    copy.write("index", toctree, head="")
+    copy.write("index", toctree, head=PROSE)
     built = copy.build()
     assert built.returncode != 0
     assert "this cell was expected to raise and did not" in built.stderr
@@ -138,3 +138,35 @@ def test_a_product_off_by_a_thousandth_fails_the_tests(tmp_path: Path) -> None:
     failed = copy.run(*pytest_call)
     assert failed.returncode == 1
     assert "not bitwise equal" in failed.stdout
+
+
+def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path: Path) -> None:
+    """Each runs once; none runs while one does that says ``measures: true``."""
+    cell = (
+        "```{code-cell} ipython3\n"
+        'import time\n\nbegin = time.monotonic()\ntime.sleep(2)\nprint("ran", begin, time.monotonic())  # NAME\n```\n'
+    )
+    copy, names = Copy(tmp_path), ["index", "first", "second", "timed"]
+    copy.clear_pages()
+    for name in names:
+        head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n") if name == "timed" else HEAD
+        copy.write(
+            name,
+            f"# {name}\n\n{cell}".replace("NAME", name) + (TOCTREE if name == "index" else ""),
+            head=head,
+        )
+    built = copy.build()
+    assert (built.returncode, built.stderr) == (0, "")
+    assert "Running 3 pages" in built.stdout
+    for name in names:
+        assert len(re.findall(rf" s  {name}$", built.stdout, re.MULTILINE)) == 1
+    spans = {}
+    for name in names:
+        found = re.search(r"ran ([\d.]+) ([\d.]+)", copy.html(name))
+        assert found
+        spans[name] = (float(found[1]), float(found[2]))
+    begin, end = spans.pop("timed")
+    assert all(end < other_begin or other_end < begin for other_begin, other_end in spans.values())
+    again = copy.build()
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "Running" not in again.stdout

@@ -27,12 +27,9 @@ PUBLIC = {
     and name
     not in (
         "Case",
-        "Cost",
         "Drawing",
-        "Inputs",
-        "Recording",
+        "Part",
         "Rows",
-        "Sizes",
         "Spread",
     )  # shown by those who make them
 }

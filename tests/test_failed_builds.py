@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from scratch import SPHINX, STAMP, TOCTREE, Copy
+from scratch import PROSE, SPHINX, STAMP, TOCTREE, Copy
 
 CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
 # What is wrong on a page: its text, the line that is named, and the reason.
@@ -51,6 +51,10 @@ FAULTS = {
     "no-alt": ("![](_static/lookup.svg)\n", "has no alternative text"),
     "broken-link": ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
     "unknown-name": ("{func}`lookup_matmul.nothing`\n", "reference target not found"),
+    "no-seed": (
+        CELL.format(options="", code="import torch\ntorch.rand(3)"),
+        "rand draws other numbers in each build",
+    ),
     "unknown-total": ("{checked}`everything`\n", "'everything' is not counted"),
 }
 
@@ -66,7 +70,7 @@ def copy(tmp_path: Path) -> Copy:
     made = Copy(tmp_path)
     made.clear_pages()
     made.write("index", f"# Index\n\n{STAMP}{TOCTREE}")
-    made.write("plain", "# Plain\n\nProse.\n", head="")
+    made.write("plain", "# Plain\n\nProse.\n", head=PROSE)
     return made
 
 
@@ -181,3 +185,11 @@ def test_an_ordinary_build_is_nearly_silent(copy: Copy) -> None:
     assert re.fullmatch(r" +\d+\.\d s  index", lines[0])
     assert re.match(r" +\d+\.\d s  code of all 1 pages", lines[1])
     assert (copy.root / "build" / "html" / "index.html").as_uri() in lines[2]
+
+
+def test_a_cell_that_never_ends_fails_the_build(copy: Copy) -> None:
+    """The cell is named, and why it was stopped."""
+    copy.write("endless", f"# Endless\n\n{CELL.format(options='', code='while True: pass')}")
+    built = copy.run(*SPHINX, "-D", "nb_execution_timeout=3")
+    assert built.returncode != 0
+    assert "endless.md:14: WARNING: this cell failed: it ran for too long" in built.stderr

@@ -108,6 +108,8 @@ def test_spreads_and_parts_name_what_they_show():
     assert {"here", "x", "y"} <= {text.strip() for text in texts(DRAWINGS["spreads"].svg)}
     assert {"whole: 3", "other: 5", "left", "right", "ms"} <= set(texts(DRAWINGS["parts"].svg))
     assert "<pattern" in DRAWINGS["parts"].svg
+    shares = draw_parts({"a: half": {"b": 1.0}}, x_label="%", alt="half", totals=False)
+    assert "a: half" in texts(shares.svg)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_recording import CASES, ceilings, faster, measured
 
-from lookup_matmul.timings import Case, record, recorder, sweep
+from lookup_matmul.timings import Case, behaviour, record, recorder, sweep
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import DeviceLost
 from lookup_matmul.timings.recording import read_recording
@@ -37,7 +37,7 @@ def on_gpu(cases, ceilings):
 def path(tmp_path, monkeypatch):
     """Where the recording goes; ceilings and odd input take no time."""
     monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: ceilings())
-    monkeypatch.setattr(recorder, "_behaviour", lambda _: {})
+    monkeypatch.setattr(recorder, "behaviour", lambda _: {})
     return tmp_path / "recordings" / "mine.json"
 
 
@@ -310,7 +310,7 @@ from test_recorder import LOOKUP, MADE, fake
 from test_recording import ceilings
 from lookup_matmul.timings import record, recorder
 recorder.measure_ceilings = lambda *_, **__: ceilings()
-recorder._behaviour = lambda _: {}
+recorder.behaviour = lambda _: {}
 def slow(cases, ceilings):
     print(cases[0].ids, flush=True)
     sys.stdin.read(int(sys.argv[3]))
@@ -372,8 +372,8 @@ def test_two_runs_at_once_do_not_mix(tmp_path):
 
 def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
     """What each form did, in words that a recording may hold."""
-    monkeypatch.setattr(recorder, "FORWARD", ("lookup", "one-hot built and multiplied"))
-    tried = recorder._behaviour("cpu")
+    monkeypatch.setattr(behaviour, "FORWARD", ("lookup", "one-hot built and multiplied"))
+    tried = behaviour.behaviour("cpu")
     nan, outside = tried["nan_in_another_row"], tried["id_out_of_range"]
     assert list(nan.values()) == ["0 of 3 rows are NaN", "3 of 3 rows are NaN"]
     assert outside["lookup"].startswith("IndexError: ")
@@ -382,7 +382,7 @@ def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
 
 def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch):
     """It is ended, and what it said before is kept."""
-    monkeypatch.setattr(recorder, "FORWARD", ("lookup",))
+    monkeypatch.setattr(behaviour, "FORWARD", ("lookup",))
     hang = "import time; print('3 of 3', flush=True); time.sleep(60)"
     crash = "import os; os._exit(7)"
     for code, limit_s, said in (
@@ -390,9 +390,9 @@ def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch):
         (crash, 60.0, 2 * ["the process ended with code 7"]),
     ):
         run = functools.partial(in_its_place, code)
-        monkeypatch.setattr(recorder.subprocess, "run", run)
-        monkeypatch.setattr(recorder, "CHILD_S", limit_s)
-        assert [forms["lookup"] for forms in recorder._behaviour("cpu").values()] == said
+        monkeypatch.setattr(behaviour.subprocess, "run", run)
+        monkeypatch.setattr(behaviour, "CHILD_S", limit_s)
+        assert [forms["lookup"] for forms in behaviour.behaviour("cpu").values()] == said
 
 
 def in_its_place(code, command, *, run=subprocess.run, **options):

@@ -21,8 +21,10 @@ def drop_removed(
 
 
 def report_page(app: Sphinx, _doctree: nodes.document) -> None:
-    """Print the time of a page's code, if it was executed in this build."""
+    """Print the time of a page's code, if it was executed when its turn came to be read."""
     docname = app.env.current_document.docname
+    if docname in app.lookup_ahead:  # type: ignore[attr-defined]
+        return
     run = NbMetadataCollector.get_exec_data(app.env, docname)
     if run and run["mtime"] > START_S:
         print(f"{run['runtime'] or 0.0:7.1f} s  {docname}", flush=True)
@@ -38,8 +40,9 @@ def report(app: Sphinx, exception: Exception | None) -> None:
     if app.builder.name == "html":
         pages = NbMetadataCollector.get_doc_data(app.env).values()
         runs = [page["exec_data"]["runtime"] or 0.0 for page in pages if page.get("exec_data")]
-        print(f"{sum(runs):7.1f} s  code of all {len(runs)} pages, when each was last executed")
-        print(f"Open {(Path(app.outdir) / 'index.html').resolve().as_uri()}")
+        print(f"{sum(runs):7.1f} s  code of {len(runs)} pages, one by one, when last executed")
+        first = Path(app.outdir) / f"{app.config.root_doc}.html"
+        print(f"Open {first.resolve().as_uri()}")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -46,6 +46,9 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             records.append(_record(place, kinds, anchor))
         if index in shown:
             fold_cell(shown[index], source, kinds, f"check-{len(records)}")
+    if ran and not ran["succeeded"] and not any(_failed(cell) for cell in executed):
+        reason = (ran["traceback"] or ran["error"]).strip().splitlines()[-1]
+        LOG.warning(f"the page could not be executed to its end: {reason}", location=docname)
     for image in doctree.findall(nodes.image):
         if not image.get("alt"):
             LOG.warning(
@@ -62,9 +65,9 @@ def _judge(cell: nbformat.NotebookNode, place: nodes.Element | tuple[str, int]) 
     """Give the kinds of a cell's checks, and warn where one is missing or could not fail."""
     tags, source = cell.metadata.get("tags", []), cell.source
     kinds = kinds_of(source)
-    error = _error_of(cell)
-    if error and "raises-exception" not in tags:
-        complaint: str | None = f"this cell failed: {error}"
+    if _failed(cell):
+        code = "\n".join(f"    {line}" for line in source.splitlines())
+        complaint: str | None = f"this cell failed: {_error_of(cell)}\n{code}"
     elif "raises-exception" in tags:
         expected = str(cell.metadata.get("expect", ""))
         complaint = _unexpected(cell, expected) or refused_in_failing(source, expected)
@@ -99,9 +102,17 @@ def _unexpected(cell: nbformat.NotebookNode, expected: str) -> str | None:
     return f"this cell raised another error; expected {expected!r}, found {found!r}"
 
 
+def _failed(cell: nbformat.NotebookNode) -> bool:
+    """Tell whether a cell raised what nobody expected."""
+    if cell.cell_type != "code" or "raises-exception" in cell.metadata.get("tags", []):
+        return False
+    return _error_of(cell) is not None
+
+
 def _error_of(cell: nbformat.NotebookNode) -> str | None:
     errors = (output for output in cell.outputs if output.output_type == "error")
-    return next((f"{error.ename}: {error.evalue}" for error in errors), None)
+    found = next((f"{error.ename}: {error.evalue}" for error in errors), None)
+    return "it ran for too long and was interrupted" if found == "KeyboardInterrupt: " else found
 
 
 def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, Any]:

@@ -4,7 +4,8 @@ c = get_config()  # type: ignore[name-defined]  # noqa: F821  # IPython puts it 
 
 c.InteractiveShell.xmode = "Minimal"  # an expected error shows its message, not a machine's paths
 c.HistoryManager.enabled = False
-c.IPKernelApp.log_level = "ERROR"  # or each kernel warns that a local socket is not encrypted
+# Or each kernel warns that a local socket is not encrypted, and some that they were told to end.
+c.IPKernelApp.log_level = "CRITICAL"
 # Tensors of five columns fit a phone. linewidth counts characters.
 c.InteractiveShellApp.exec_lines = [
     "import torch as _torch",

@@ -19,8 +19,12 @@ QUIET = {
 
 
 def prepare(app: Sphinx) -> None:
-    """Give the kernels a profile of their own and their environment."""
-    home = Path(app.outdir).parent / "ipython"
+    """Prepare the kernels of a build."""
+    use_profile(Path(app.outdir).parent / "ipython")
+
+
+def use_profile(home: Path) -> None:
+    """Give the kernels that will be started a profile of their own and their environment."""
     profile = home / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(CONFIG, profile / CONFIG.name)

@@ -6,7 +6,7 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 """
 
 from lookup_matmul.bag_checks import check_bags
-from lookup_matmul.bags import Bags, Rows, to_bags
+from lookup_matmul.bags import Bags, Rows
 from lookup_matmul.checks import check_ids, check_inputs
 from lookup_matmul.csr import to_scipy_csr, to_torch_csr
 from lookup_matmul.dense import dense_matmul, dense_rows
@@ -15,11 +15,15 @@ from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
 from lookup_matmul.memory import allocated_bytes, peak_bytes
 from lookup_matmul.movement import rows_moved
+from lookup_matmul.one_hot_linear import OneHotLinear
 from lookup_matmul.rounding import rounding_bound
+from lookup_matmul.rows import to_bags
 from lookup_matmul.sums import sum_of_rows
+from lookup_matmul.swap import swap_embeddings, swap_one_hot_linears
 
 __all__ = [
     "Bags",
+    "OneHotLinear",
     "Rows",
     "allocated_bytes",
     "assert_bitwise_equal",
@@ -38,6 +42,8 @@ __all__ = [
     "rows_moved",
     "shares_storage",
     "sum_of_rows",
+    "swap_embeddings",
+    "swap_one_hot_linears",
     "to_bags",
     "to_embedding",
     "to_linear",

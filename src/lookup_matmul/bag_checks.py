@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
 import torch
 
-from lookup_matmul.checks import ID_DTYPES, check_multiplied, check_vocab_size, check_weight
+from lookup_matmul.bags import Bags, Members, Rows, members_of
+from lookup_matmul.checks import ID_DTYPES, check_vocab_size
 from lookup_matmul.offset_checks import BAGS, SCIPY, TORCH, Names, check_offsets
 
 INTEGERS = frozenset(
     getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
 )
-
-Members: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
-
-if TYPE_CHECKING:
-    from lookup_matmul.bags import Bags, Rows
 
 
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
@@ -73,30 +66,6 @@ def check_rows(bags: Bags, rows: Rows, vocab_size: int | None) -> None:
             f"for the {rows.shape[0]} rows of the matrix; one for each row, and the end."
         )
     _check(bags, names, vocab_size)
-
-
-def check_table(weight: torch.Tensor) -> None:
-    """Raise unless ``weight`` is a table that sparse rows can meet."""
-    check_weight(weight)
-    check_multiplied(weight)
-
-
-def members_of(bags: Sequence[Any]) -> Members:
-    """Give ids, offsets and weights, or raise unless those are what ``bags`` holds."""
-    if not isinstance(bags, (tuple, list)) or len(bags) not in (2, 3):
-        count = f" of {len(bags)}" if isinstance(bags, (tuple, list)) else ""
-        raise TypeError(
-            f"bags is a {type(bags).__name__}{count}, expected Bags or (ids, offsets, weights); "
-            "read a matrix with to_bags(...)."
-        )
-    ids, offsets, weights = bags if len(bags) == 3 else (*bags, None)
-    for name, member in (("ids", ids), ("offsets", offsets), ("weights", weights)):
-        if not isinstance(member, torch.Tensor) and (member is not None or name != "weights"):
-            raise TypeError(
-                f"{name} is a {type(member).__name__}, expected a torch.Tensor; "
-                "wrap it in torch.as_tensor(...)."
-            )
-    return ids, offsets, weights
 
 
 def _check(members: Members, names: Names, vocab_size: int | None) -> None:

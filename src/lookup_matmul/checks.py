@@ -143,6 +143,12 @@ def check_multiplied(weight: torch.Tensor) -> None:
         )
 
 
+def check_table(weight: torch.Tensor) -> None:
+    """Raise unless ``weight`` is a table that sparse rows can meet."""
+    check_weight(weight)
+    check_multiplied(weight)
+
+
 def _check_dense(name: str, tensor: torch.Tensor) -> None:
     if tensor.is_nested:
         raise ValueError(

@@ -5,8 +5,8 @@ from __future__ import annotations  # the reference shows SciPy's class by its p
 import torch
 from scipy import sparse
 
-from lookup_matmul.bag_checks import check_bags, members_of
-from lookup_matmul.bags import Bags
+from lookup_matmul.bag_checks import check_bags
+from lookup_matmul.bags import Bags, members_of
 from lookup_matmul.checks import check_vocab_size
 
 NARROW = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32)

@@ -4,9 +4,9 @@ from __future__ import annotations  # the reference shows an alias by its name
 
 import torch
 
-from lookup_matmul.bag_checks import check_table
-from lookup_matmul.bags import Rows, bags_for
-from lookup_matmul.checks import check_vocab_size
+from lookup_matmul.bags import Rows
+from lookup_matmul.checks import check_table, check_vocab_size
+from lookup_matmul.rows import bags_for
 
 
 def dense_rows(

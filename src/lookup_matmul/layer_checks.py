@@ -15,7 +15,7 @@ def expect(name: str, value: object, kind: type, remedy: str) -> None:
         raise TypeError(f"{name} has type {arrived}, expected {wanted}; {remedy}.")
 
 
-def check_layer(name: str, layer: nn.Module, kind: type[nn.Module]) -> torch.Tensor:
+def check_layer(name: str, layer: nn.Module, kind: type[nn.Module]) -> nn.Parameter:
     """Give the table of a layer that does what its kind does, without a bias."""
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(

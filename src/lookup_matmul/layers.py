@@ -64,7 +64,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     linear = nn.Linear(
         rows, dim, bias=False, device="meta"
     )  # meta: the weight comes from elsewhere
-    linear.weight = _transposed(weight, share)
+    linear.weight = transposed(weight, share)
     return linear
 
 
@@ -106,7 +106,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     weight = check_layer("linear", linear, nn.Linear)
     dim, rows = weight.shape
     embedding = nn.Embedding(rows, dim, device="meta")
-    embedding.weight = _transposed(weight, share)
+    embedding.weight = transposed(weight, share)
     return embedding
 
 
@@ -202,7 +202,8 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
     return begin, begin + storage.nbytes() if begin else 0  # a meta tensor has sizes only
 
 
-def _transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
+def transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
+    """Give the Parameter of the other layer, on the same memory or on memory of its own."""
     table = weight.detach().T
     if not share:
         table = table.clone(memory_format=torch.contiguous_format)

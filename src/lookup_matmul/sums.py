@@ -5,8 +5,9 @@ from __future__ import annotations  # the reference shows an alias by its name
 import torch
 from scipy import sparse
 
-from lookup_matmul.bag_checks import check_table
-from lookup_matmul.bags import Rows, bags_for
+from lookup_matmul.bags import Rows
+from lookup_matmul.checks import check_table
+from lookup_matmul.rows import bags_for
 
 
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:

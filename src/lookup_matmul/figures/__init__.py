@@ -6,6 +6,7 @@ from lookup_matmul.figures.coinciding import draw_coinciding
 from lookup_matmul.figures.csr import draw_csr
 from lookup_matmul.figures.curves import draw_curves
 from lookup_matmul.figures.distances import draw_distances
+from lookup_matmul.figures.ends import draw_both_ends
 from lookup_matmul.figures.equality import draw_equality
 from lookup_matmul.figures.hashes import draw_hashes
 from lookup_matmul.figures.heat_map import draw_heat_map
@@ -22,6 +23,7 @@ from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
 from lookup_matmul.figures.svg import Drawing
+from lookup_matmul.figures.swaps import draw_swap
 from lookup_matmul.figures.tables import draw_lookup, draw_one_hot_product
 from lookup_matmul.figures.votes import draw_votes
 from lookup_matmul.figures.words import draw_bag_of_words
@@ -31,6 +33,7 @@ __all__ = [
     "draw_bag_of_words",
     "draw_bits",
     "draw_blocks",
+    "draw_both_ends",
     "draw_coinciding",
     "draw_csr",
     "draw_curves",
@@ -52,5 +55,6 @@ __all__ = [
     "draw_spread",
     "draw_strips",
     "draw_sum_of_rows",
+    "draw_swap",
     "draw_votes",
 ]

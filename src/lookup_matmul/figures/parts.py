@@ -27,7 +27,7 @@ def draw_parts(
     alt : str
         The story of the drawing in words, made from the same numbers.
     totals : bool
-        Whether the sum of its parts stands behind the name of a whole.
+        Whether the sum of its parts follows the name of each whole.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def draw_parts(
                 if part not in ax.get_legend_handles_labels()[1]:
                     bar.set_label(part)
                 left += size
-            name = f"{whole}: {left:.3g}" if totals else whole
-            ax.text(0, k + 0.22, name, color=INK, va="center")
+            title = f"{whole}: {left:.3g}" if totals else whole
+            ax.text(0, k + 0.22, title, color=INK, va="center")
         ax.spines["left"].set_color(LINE)
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)

@@ -11,6 +11,7 @@ from lookup_matmul.figures.plots import KINDS, PLOT
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish, sheet
 
 SIZE = 320.0
+PLOTTED = 0.84  # share of the size that the axes have, in both directions
 LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # of a name, in points
 
 
@@ -21,6 +22,7 @@ def draw_points(
     *,
     alt: str,
     start: torch.Tensor | None = None,
+    axes: tuple[str, str] = ("first number of the row", "second number"),
 ) -> Drawing:
     """Draw each row of a table of two columns as a point with its name.
 
@@ -36,6 +38,8 @@ def draw_points(
         The story of the drawing in words, made from the same numbers.
     start : torch.Tensor, optional
         Shape of ``rows``: where each row came from, drawn as a thin line to its point.
+    axes : tuple
+        What the two numbers are, for both axes.
 
     Returns
     -------
@@ -60,9 +64,10 @@ def draw_points(
     if not set(groups) <= set(range(len(KINDS))):
         raise ValueError(f"groups has {sorted(set(groups))}, expected 0 to {len(KINDS) - 1}.")
     with style.context(PLOT):
-        ax = sheet(SIZE, SIZE).add_axes((0.13, 0.12, 0.86, 0.86))
+        ax = sheet(SIZE, SIZE).add_axes((0.15, 0.14, PLOTTED, PLOTTED))
         _limit(ax, rows if start is None else torch.cat([rows, start]))
-        ax.set(xlabel="first number of the row", ylabel="second number")
+        ax.set(xlabel=axes[0], ylabel=axes[1])
+        ax.locator_params(nbins=6)  # few enough for short numbers, which leave room for the label
         points = rows.tolist()
         for k, (x, y) in enumerate(points):
             colour, _, marker = KINDS[groups[k]]
@@ -94,7 +99,7 @@ def _limit(ax: Axes, points: torch.Tensor) -> None:
 
 def _places(ax: Axes, points: list[list[float]]) -> dict[int, tuple[float, float]]:
     """Give where each name begins: names of near points stand in a column at their right."""
-    unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (0.86 * SIZE)  # of one point on paper
+    unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (PLOTTED * SIZE)  # of one point on paper
     places: dict[int, tuple[float, float]] = {}
     rest = sorted(range(len(points)), key=lambda k: points[k][1])
     while rest:

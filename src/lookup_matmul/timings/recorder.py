@@ -1,24 +1,19 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import torch
 from tqdm import tqdm
 
-from lookup_matmul.timings.cases import FORWARD, Case, Inputs
+from lookup_matmul.timings.behaviour import behaviour
+from lookup_matmul.timings.cases import Case
 from lookup_matmul.timings.ceilings import measure_ceilings
-from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import measure_group
 from lookup_matmul.timings.recording import (
@@ -32,8 +27,6 @@ from lookup_matmul.timings.recording import (
 )
 from lookup_matmul.timings.schema import plain
 
-CHILD_S = 120.0  # how long a form may take over odd input before its process is ended
-ODD = {"nan_in_another_row": [2, 3, 1], "id_out_of_range": [2, 9, 1]}  # of a table of four rows
 LEAST_S = 20.0  # kept of the given minutes for what is measured at the end
 TRIES = 3  # to measure ceilings that are like those at the start
 MAY_CHANGE = ("date", "command")  # between runs that fill one recording
@@ -54,20 +47,16 @@ def record(
 
     Parameters
     ----------
-    path : pathlib.Path
-        The recording; it may be missing, or hold some of the cases already.
-    cases : collections.abc.Iterable
-        The most valuable first; those that share their inputs stand together.
-    device : str
-        ``"cpu"`` or ``"cuda"``.
-    command, commit : str
-        For the provenance; without a commit, git is asked.
+    path, cases : pathlib.Path and collections.abc.Iterable
+        The recording, if there is one yet; cases that share their inputs stand together.
+    device, command, commit : str
+        ``"cpu"`` or ``"cuda"``, and what the provenance says; without a commit, git is asked.
     quick : bool
         A trial: few rounds, ceilings of small sizes, nothing odd tried.
     minutes : float, optional
-        When to end, with what was measured by then.
+        When to end, after the group in progress, with what was measured by then.
     measure : collections.abc.Callable, optional
-        Instead of :func:`measure_group`, for tests.
+        Instead of :func:`measure_cases`, from a group of cases and ``ceilings``; for tests.
 
     Returns
     -------
@@ -88,8 +77,8 @@ def record(
     >>> path = Path(tempfile.mkdtemp(), "mine.json")
     >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
     >>> made = {"device": "cpu", "command": "python -m lookup_matmul.timings", "commit": 40 * "0"}
-    >>> record(path, [case], quick=True, **made)["cases"][0]["max_error"]
-    0.0
+    >>> record(path, [case], quick=True, **made)["complete"]
+    True
     """
     begun = time.monotonic()
     measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
@@ -99,7 +88,7 @@ def record(
         ceilings = recording["ceilings"]
         if not ceilings:
             _add_ceilings(recording)
-            recording["behaviour"] = {} if quick else _behaviour(device)
+            recording["behaviour"] = {} if quick else behaviour(device)
         done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
         by_inputs = groupby((case for case in cases if case not in done), lambda case: case[1:])
         groups = [list(group) for _, group in by_inputs]
@@ -148,11 +137,10 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
         tried = recording | {"ceilings": [*before, new]}
         try:
             check_recording(tried | {"checksum": checksum(tried)})
-        except ValueError as error:
-            said = error
-        else:
             before.append(new)
             return
+        except ValueError as error:
+            said = error
     raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
 
 
@@ -172,61 +160,21 @@ def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, An
 @contextmanager
 def _only_writer(folder: Path) -> Iterator[None]:
     """Refuse a second run in the folder; the system gives the lock free with the process."""
-    if sys.platform == "win32":  # has no such lock
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
         yield
         return
-    import fcntl
-
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(
-                f"{folder}: another run is recording into this folder, expected one at a time; "
-                "wait for its end, or choose another folder with --out."
-            ) from None
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise ValueError(
+            f"{folder}: another run is recording into this folder, expected one at a time; "
+            "wait for its end, or choose another folder with --out."
+        ) from None
+    try:
         yield
     finally:
         os.close(descriptor)
-
-
-def _behaviour(device: str) -> dict[str, dict[str, str]]:
-    """Try odd input on each form in a process of its own, since a GPU's assertion ends it."""
-
-    def tried(form: str) -> list[str]:
-        code = f"from {__name__} import _odd; _odd({form!r}, {device!r})"
-        command, end = [sys.executable, "-c", code], f"no answer within {CHILD_S:.0f} s"
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-            try:
-                done = subprocess.run(
-                    command, stdout=said, stderr=subprocess.DEVNULL, timeout=CHILD_S, check=False
-                )
-                end = f"the process ended with code {done.returncode}"
-            except subprocess.TimeoutExpired:
-                pass
-            said.seek(0)
-            lines = [plain(line) for line in said]
-        return [*lines, end, end][: len(ODD)]
-
-    forms = [form for form in FORWARD if form != "one-hot built"]  # which reads no table
-    with ThreadPoolExecutor(3) as pool:
-        found = dict(zip(forms, pool.map(tried, forms), strict=True))
-    return {test: {form: found[form][k] for form in forms} for k, test in enumerate(ODD)}
-
-
-def _odd(form: str, device: str) -> None:
-    """Print what a form does with each odd input: its error, or what is in the rows it gives."""
-    case = Case(form, "forward", 4, 5, 3, "uniform", "float32", "hot")
-    for test, ids in ODD.items():  # a line each, so that an end in the second keeps the first
-        weight, none = torch.ones(4, 5), torch.empty(0, device=device)
-        weight[0] = torch.nan if test == "nan_in_another_row" else 1.0
-        inputs = Inputs(torch.tensor(ids, device=device), weight.to(device), none, none)
-        try:
-            rows = contender(case, inputs)().cpu()
-            said = "a row of zeros" if not rows[1].any() else "a row of other numbers"
-            if test == "nan_in_another_row":
-                said = f"{int(rows.isnan().any(1).sum())} of 3 rows are NaN"
-        except Exception as error:  # whatever it is, it is what happened
-            said = f"{type(error).__name__}: {plain(str(error))}"
-        print(said, flush=True)

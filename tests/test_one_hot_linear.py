@@ -1,0 +1,188 @@
+"""A OneHotLinear does what an Embedding does, and shows a Linear to tools that know no other."""
+
+import copy
+import pickle
+import re
+
+import pytest
+import torch
+from torch import nn
+from torch.func import functional_call, grad, vmap
+from torch.nn.functional import linear
+from torch.nn.functional import one_hot as torch_one_hot
+
+from lookup_matmul import (
+    OneHotLinear,
+    assert_bitwise_equal,
+    assert_within,
+    peak_bytes,
+    rounding_bound,
+    to_linear,
+)
+
+
+def pair(rows=7, dim=3, padding_idx=None, **options):
+    """Give an Embedding and a OneHotLinear of the same table."""
+    torch.manual_seed(123)
+    embedding = nn.Embedding(rows, dim, padding_idx, **options)
+    plain = nn.Embedding.from_pretrained(embedding.weight.detach(), freeze=False)
+    return embedding, OneHotLinear(to_linear(plain, share=False), padding_idx)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3), (2, 0, 3)])
+@pytest.mark.parametrize("id_dtype", [torch.int32, torch.int64])
+def test_rows_are_those_of_the_embedding(dtype, shape, id_dtype, device):
+    """For ids of any shape, in every bit, with dtype and device."""
+    embedding, layer = pair(dtype=dtype, device=device)
+    ids = torch.randint(7, shape, dtype=id_dtype, device=device)
+    assert_bitwise_equal(layer(ids), embedding(ids))
+    assert_bitwise_equal(layer(input=ids), embedding(input=ids))
+    assert_bitwise_equal(layer.weight, embedding.weight)
+    assert (layer.num_embeddings, layer.embedding_dim) == (7, 3)
+
+
+@pytest.mark.parametrize("padding_idx", [None, 0, -1])
+def test_gradients_are_those_of_the_embedding(padding_idx, device):
+    """Within the rounding of the sums, and none for the padding."""
+    embedding, layer = pair(padding_idx=padding_idx, device=device)
+    assert layer.padding_idx == embedding.padding_idx
+    ids = torch.randint(7, (8, 25), device=device)
+    arriving = torch.randn(8, 25, 3, device=device)
+    for network in (embedding, layer):
+        network(ids).backward(arriving)
+    padding = -1 if embedding.padding_idx is None else embedding.padding_idx
+    kept = arriving.double() * (ids != padding).unsqueeze(-1)
+    encoding = torch_one_hot(ids.flatten(), 7).double()
+    exact = encoding.T @ kept.flatten(0, 1)
+    size = encoding.T @ kept.flatten(0, 1).abs()
+    bound = 2 * rounding_bound(200, torch.float32) * size
+    assert_within(layer.linear.weight.grad.T, exact, bound)
+    assert_within(embedding.weight.grad, exact, bound)
+    if padding_idx is not None:
+        assert not layer.linear.weight.grad[:, padding_idx].any()
+
+
+def test_tools_find_a_linear_that_gets_rows():
+    """By exact type among the modules without children, and its hook sees the one-hot rows."""
+    _, layer = pair()
+    found = [m for m in layer.modules() if not [*m.children()] and type(m) is nn.Linear]
+    assert found == [layer.linear]
+    seen = []
+    handle = layer.linear.register_forward_hook(lambda _, arrived, __: seen.append(arrived[0]))
+    ids = torch.tensor([[2, 3, 1]])
+    layer(ids)
+    handle.remove()
+    assert_bitwise_equal(seen[0], torch_one_hot(ids, 7).float())
+
+
+def test_a_call_makes_the_rows_and_little_else():
+    """As many numbers as ids times the vocabulary size, at one time."""
+    _, layer = pair(1000, 3)
+    ids = torch.arange(50)
+    with torch.no_grad():
+        made = peak_bytes(lambda: layer(ids))
+    assert 50 * 1000 * 4 <= made <= 50 * 1000 * 4 + 50 * 3 * 4 + 4096
+
+
+def test_autocast_leaves_the_dtype_as_it_leaves_a_lookup():
+    """The child computes in the table's own dtype."""
+    embedding, layer = pair(padding_idx=0)
+    ids = torch.tensor([2, 0, 1])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert linear(torch.ones(1, 3), layer.weight).dtype == torch.bfloat16  # it is on
+        assert_bitwise_equal(layer(ids), embedding(ids))
+
+
+def test_transforms_and_exporters_trace_it(recwarn):
+    """``torch.func`` gives per-sample gradients without a fallback, ``torch.export`` a graph."""
+    embedding, layer = pair(padding_idx=0)
+    ids = torch.randint(7, (6, 4))
+
+    def per_sample(network):
+        parameters = dict(network.named_parameters())
+
+        def loss(weights, sample):
+            return functional_call(network, weights, (sample,)).square().sum()
+
+        (gradient,) = vmap(grad(loss), in_dims=(None, 0))(parameters, ids).values()
+        return gradient
+
+    assert_within(per_sample(layer).mT, per_sample(embedding), 1e-5)
+    assert not [w for w in recwarn if "batching rule" in str(w.message)]
+    exported = torch.export.export(layer, (ids,), dynamic_shapes=({0: torch.export.Dim("n")},))
+    targets = {str(node.target) for node in exported.graph.nodes}
+    assert "aten.linear.default" in targets
+    assert not [target for target in targets if "embedding" in target]
+    other = torch.randint(7, (3, 4))
+    assert_bitwise_equal(exported.module()(other), embedding(other))
+    compiled = torch.compile(layer, backend="eager", fullgraph=True)
+    assert_bitwise_equal(compiled(other), embedding(other))
+
+
+def test_it_can_be_copied_pickled_and_moved():
+    """As other modules; on meta it tells shapes."""
+    embedding, layer = pair(padding_idx=2)
+    ids = torch.tensor([2, 3, 1])
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert_bitwise_equal(other(ids), embedding(ids))
+        assert other.padding_idx == 2
+    assert "padding_idx=2" in repr(layer)
+    assert layer.to("meta")(ids.to("meta")).shape == (3, 3)
+    assert copy.deepcopy(embedding).double()(ids).dtype == torch.float64
+
+
+@pytest.mark.filterwarnings("ignore")  # the tool is deprecated in favour of one outside of torch
+def test_a_quantized_linear_may_take_the_place_of_the_child():
+    """It holds a packed weight and takes rows of float32; off by at most a step of its scale."""
+    embedding, layer = pair()
+    model = torch.ao.quantization.quantize_dynamic(nn.Sequential(layer), {nn.Linear})
+    assert type(model[0].linear) is not nn.Linear
+    ids = torch.tensor([2, 3, 1])
+    assert_within(model(ids), embedding(ids), float(embedding.weight.detach().abs().max()) / 64)
+
+
+BAD_LAYERS = [
+    (lambda: OneHotLinear(nn.Embedding(4, 5)), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one of an Embedding with to_linear"),
+    (lambda: OneHotLinear(nn.Linear(4, 5)), ValueError, "has a bias, expected none"),
+    (lambda: OneHotLinear(nn.Linear(4, 5, bias=False), 4), ValueError, "padding_idx is 4, but a table of 4 rows takes -4 to 3"),
+    (lambda: OneHotLinear(nn.Linear(4, 5, bias=False), -5), ValueError, "padding_idx is -5, but"),
+    (lambda: OneHotLinear(nn.Linear(4, 5, bias=False), True), TypeError, "padding_idx is True of type bool, expected an int"),
+    (lambda: OneHotLinear(nn.utils.parametrizations.weight_norm(nn.Linear(4, 5, bias=False))), ValueError, "linear.weight is computed from other parameters"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "message"), BAD_LAYERS)
+def test_layers_that_are_none_are_refused(call, error, message):
+    """When it is made, not in the first batch."""
+    with pytest.raises(error, match=re.escape(message)):
+        call()
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_a_lazy_linear_is_refused():
+    """Its weight is not there yet."""
+    with pytest.raises(ValueError, match="LazyLinear without a weight so far"):
+        OneHotLinear(nn.LazyLinear(5, bias=False))
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        ([0, 1], TypeError, "ids has type list, expected a torch.Tensor of int32 or int64"),
+        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected"),
+        (torch.tensor([1], dtype=torch.uint8), TypeError, "ids has dtype torch.uint8, expected"),
+        (torch.tensor([True]), TypeError, "ids has dtype torch.bool, expected"),
+        (torch.tensor([1]).to("meta"), ValueError, "ids is on meta and the table on cpu, expected one device"),
+        (torch.tensor([7]), RuntimeError, "index 7 is out of bounds"),
+        (torch.tensor([-1]), RuntimeError, "index -1 is out of bounds"),
+    ],
+)  # fmt: skip
+def test_ids_that_an_embedding_refuses_are_refused(ids, error, message):
+    """None is rounded, wrapped around or taken for a mask."""
+    embedding, layer = pair()
+    with pytest.raises(error, match=re.escape(message)):
+        layer(ids)
+    if not (isinstance(ids, torch.Tensor) and ids.is_meta):
+        with pytest.raises((TypeError, RuntimeError, IndexError)):
+            embedding(ids)
