@@ -20,6 +20,7 @@ extensions = [
     "execute_ahead",
     "kernel",
     "ledger",
+    "notebook",
     "symptoms",
     "myst_nb",
     "page_check",

@@ -28,13 +28,10 @@ PUBLIC = {
     not in (
         "Case",
         "Collective",
-        "Cost",
         "Drawing",
-        "Inputs",
         "Layer",
-        "Recording",
+        "Part",
         "Rows",
-        "Sizes",
         "Spread",
     )  # shown by those who make them
 }
