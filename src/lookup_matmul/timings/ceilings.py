@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lookup_matmul.timings.cases import BUILT, DTYPES, Case, draw_ids, draw_inputs, forms_of
+from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs, forms_of
 from lookup_matmul.timings.clock import Call, Spread, cuda_stopwatch, flush, time_side_by_side
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
@@ -18,11 +18,8 @@ from lookup_matmul.timings.machine import precision_of
 # Ids for the price of a call, of one of which torch would leave out sorting and adding up;
 # and more of them, for the price of each.
 FEW, MANY = 2, 1024
-# Forms that handle ids one by one, at a price for each, besides the bytes of its row.
-ONE_BY_ONE = {"lookup", "lookup, deterministic", "lookup, sparse and coalesced", "index_add"} | {
-    "embedding bag", "embedding bag, without weights", "sparse product", "SGD, sparse",
-    "SparseAdam", "one-hot built", BUILT,
-}  # fmt: skip
+# All other forms handle ids one by one, at a price for each, besides the bytes of its row.
+AS_A_WHOLE = ("multiplication alone", "lookup, sparse gradient", "SGD, dense", "Adam, dense")
 
 
 def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
@@ -130,13 +127,12 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
             # A backward pass comes right after the forward pass, so it is never cold.
             if form == "compiled one-hot" or (cache == "cold" and direction != "forward"):
                 continue
-            for ids in (FEW, MANY) if form in ONE_BY_ONE else (FEW,):
+            for ids in (FEW,) if form in AS_A_WHOLE else (FEW, MANY):
                 rows, dim = (MANY if cache == "hot" else 64 * MANY), 16
                 if ids == FEW or "built" in form:  # of whose encoding only the ones are wanted
                     rows, dim = FEW, 1
-                each = bags and -(-ids // 8)
-                case = Case(form, direction, rows, dim, ids, "uniform", "float32", cache, each)
-                drawn = draw_ids("uniform", ids, rows)
+                sizes = (rows, dim, ids, "uniform", "float32", cache, bags and -(-ids // 8))
+                case, drawn = Case(form, direction, *sizes), draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
     prepare = flush(device) if cache == "cold" else None
     times = _timed(calls, device, (3 if cache == "cold" else 5) if quick else 9, 0.001, prepare)
@@ -149,10 +145,9 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
 
 
 def _bandwidth(device: str, quick: bool) -> list[dict[str, Any]]:
-    sizes = [2**k for k in range(15, 28 if device == "cpu" else 33, 2 if quick else 1)]
-    source = torch.ones(sizes[-1] // 8, device=device)
-    target = torch.empty_like(source)
-
+    largest = 32 if device == "cuda" else 27 if quick else 29
+    sizes = [2**k for k in range(15, largest + 1, 2 if quick else 1)]
+    source, target = (torch.ones(sizes[-1] // 8, device=device) for _ in range(2))
     halves = {size: (source[: size // 8], target[: size // 8]) for size in (8, *sizes)}
     copies = {size: partial(new.copy_, old) for size, (old, new) in halves.items()}
     times = _timed(copies, device, 5, 0.002)
@@ -176,10 +171,8 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
     rate, side = {}, 8192 if device == "cuda" else 512 if quick else 1024
     for name in DTYPES if device == "cuda" else ("float32",):
         random = torch.randn(side, side, device=device).to(DTYPES[name])
-        squares = {
-            "random": partial(torch.mm, random, random),
-            "zeros": partial(torch.mm, *[random * 0] * 2),
-        }
+        zeros = torch.zeros_like(random)
+        squares = {"random": partial(random.mm, random), "zeros": partial(zeros.mm, zeros)}
         with precision_of(name):
             times = _timed(squares, device, 5, 0.01)
         rate[name] = {kind: _per_s(2 * side**3, time) for kind, time in times.items()}
@@ -193,9 +186,8 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
 def _timed(
     calls: Mapping[Any, Call], device: str, rounds: int, block_s: float, prepare: Call | None = None
 ) -> dict[Any, Spread]:
-    cuda = {"watch": cuda_stopwatch, "prepared_calls": 50} if device == "cuda" else {}
-    options: dict[str, Any] = {"rounds": rounds, "block_s": block_s, "prepare": prepare, **cuda}
-    return time_side_by_side(calls, **options)
+    cuda: Any = {"watch": cuda_stopwatch, "prepared_calls": 50} if device == "cuda" else {}
+    return time_side_by_side(calls, rounds=rounds, block_s=block_s, prepare=prepare, **cuda)
 
 
 def _triple(times: Spread) -> list[float]:
