@@ -18,6 +18,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from lookup_matmul.timings import clock, cuda
+
 LAUNCH_S, KERNEL_S, REPLAY_S, CLOCK_HZ = 10e-6, 3e-6, 20e-6, 1.25e9
 COLD_S, WRITE_BACK_S = 4e-6, 50e-6  # how much longer the first kernel takes after a flush
 QUEUE = 1000  # so many kernels and events wait; who asks for more waits as well
@@ -195,8 +197,8 @@ def _like(real, fake):
 
 
 @contextmanager
-def cuda(clock):
-    """Put the stand-in under torch.cuda; ``clock`` is the module whose processor's clock counts."""
+def stand_in():
+    """Put the stand-in under torch.cuda, and its processor's clock under ours."""
     gpu, on_cpu = Gpu(), {"__new__": lambda cls, device="cpu", real=torch.Generator: real()}
     for fake, real in ((Event, torch.cuda.Event), (Graph, torch.cuda.CUDAGraph)):
         for name in set(vars(fake)) - set(vars(object)) - {"__module__", "__dict__", "__weakref__"}:
@@ -230,9 +232,10 @@ def cuda(clock):
         stack.enter_context(mock.patch("torch.accelerator.is_available", lambda: True))
         stack.enter_context(mock.patch("torch.accelerator.synchronize", gpu.wait))
         stack.enter_context(mock.patch.object(clock, "perf_counter", gpu.now))
-        clock._known.clear()  # what was captured on another stand-in
-        clock._aside.cache_clear()
-        stack.callback(clock._known.clear)
+        stack.enter_context(mock.patch.object(cuda, "perf_counter", gpu.now))
+        cuda._known.clear()  # what was captured on another stand-in
+        cuda._aside.cache_clear()
+        stack.callback(cuda._known.clear)
         stack.enter_context(OnCpu())
         stack.enter_context(Kernels(gpu))
         yield gpu

@@ -8,10 +8,11 @@ import time
 
 import pytest
 import torch
-from cuda_stand_in import COLD_S, FLUSH, KERNEL_S, LAUNCH_S, cuda
+from cuda_stand_in import COLD_S, FLUSH, KERNEL_S, LAUNCH_S, stand_in
 
-from lookup_matmul.timings import Spread, clock, time_side_by_side
-from lookup_matmul.timings.clock import cuda_clock_hz, cuda_stopwatch, launch_s, stopwatch
+from lookup_matmul.timings import Spread, clock, cuda, time_side_by_side
+from lookup_matmul.timings.clock import stopwatch
+from lookup_matmul.timings.cuda import cuda_clock_hz, cuda_stopwatch, launch_s
 
 # The stand-in for a GPU works where it is asked for; a watch takes what a watch takes.
 # ruff: noqa: ARG001
@@ -204,7 +205,7 @@ def test_threads_are_those_of_torch():
 @pytest.fixture
 def gpu():
     """Give a stand-in for a GPU, with two clocks."""
-    with cuda(clock) as gpu:
+    with stand_in() as gpu:
         yield gpu
 
 
@@ -244,7 +245,7 @@ def test_a_call_that_no_graph_holds_is_kept_waiting_until_all_are_queued(gpu):
 
 def test_a_queue_that_overruns_is_no_time(gpu, monkeypatch):
     """More kernels than a queue holds make the processor wait: better no time than a wrong one."""
-    monkeypatch.setattr(clock, "MOST_QUEUED", 100)
+    monkeypatch.setattr(cuda, "MOST_QUEUED", 100)
     with pytest.raises(TimeoutError, match=r"100 calls could not be queued within 0\.125 s"):
         cuda_stopwatch(not_while_captured, 100)
 
@@ -265,7 +266,7 @@ def test_a_call_that_queues_nothing_is_timed_by_the_processor(gpu):
     """A view is no kernel, and an empty graph would take no time at all."""
     call = lambda: A.view(2, 5)  # noqa: E731
     assert cuda_stopwatch(lambda: (call(), gpu.ask(0, 0) and None)[1], 5) >= 0
-    assert clock._captured(call, 1) == clock.HOST
+    assert cuda._captured(call, 1) == cuda.HOST
     assert launch_s(call) is None
 
 
@@ -297,11 +298,11 @@ def test_side_by_side_on_the_gpu(gpu):
 def test_a_graph_is_captured_once_and_goes_with_its_call(gpu):
     """Not for each turn; and no graph keeps the tensors of a call that is gone."""
     call = lambda: torch.neg(A)  # noqa: E731
-    assert clock._captured(call, 7) is clock._captured(call, 7)
-    assert call in clock._known
-    before = len(clock._known)
+    assert cuda._captured(call, 7) is cuda._captured(call, 7)
+    assert call in cuda._known
+    before = len(cuda._known)
     del call
-    assert len(clock._known) == before - 1
+    assert len(cuda._known) == before - 1
 
 
 def test_a_failed_capture_is_ended(gpu):
@@ -312,7 +313,7 @@ def test_a_failed_capture_is_ended(gpu):
         if torch.cuda.is_current_stream_capturing():
             gpu.wait()
 
-    assert clock._captured(spoils, 1) is None
+    assert cuda._captured(spoils, 1) is None
     assert gpu.captured is None
     assert cuda_stopwatch(spoils, 5) == pytest.approx(KERNEL_S, rel=1e-6)
     assert cuda_stopwatch(GRAPHED["one kernel"][1], 5) == pytest.approx(KERNEL_S, rel=1e-6)

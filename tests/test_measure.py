@@ -4,11 +4,11 @@ import re
 
 import pytest
 import torch
-from cuda_stand_in import COLD_S, KERNEL_S, LAUNCH_S, cuda
+from cuda_stand_in import COLD_S, KERNEL_S, LAUNCH_S, stand_in
 
 # Names of parameters that a test does not need are those of the functions replaced.
 # ruff: noqa: ARG001, ARG005
-from lookup_matmul.timings import Case, clock, measure, measure_cases, measure_ceilings, sweep
+from lookup_matmul.timings import Case, clock, cuda, measure, measure_cases, measure_ceilings, sweep
 from lookup_matmul.timings.cases import DTYPES, Inputs, draw_inputs, forms_of
 from lookup_matmul.timings.ceilings import key_of
 from lookup_matmul.timings.contenders import contender
@@ -62,7 +62,7 @@ def _quick(monkeypatch):
 @pytest.fixture
 def gpu():
     """Give a stand-in for a GPU."""
-    with cuda(clock) as gpu:
+    with stand_in() as gpu:
         yield gpu
 
 
@@ -234,7 +234,7 @@ def test_a_gpu_lost_while_timing_ends_the_run_too(gpu, monkeypatch):
         gpu.lost = True
         torch.cuda.synchronize()
 
-    monkeypatch.setattr(clock, "cuda_clock_hz", late)
+    monkeypatch.setattr(cuda, "cuda_clock_hz", late)
     with pytest.raises(DeviceLost, match="device-side assert"):
         measured([CASE], "cuda")
 
@@ -245,7 +245,7 @@ def test_a_queue_that_cannot_be_filled_in_time_is_a_reason(gpu, monkeypatch):
     def overruns(call, calls, prepare):
         raise TimeoutError(f"{calls} calls could not be queued within 0.125 s")
 
-    monkeypatch.setattr(clock, "cuda_stopwatch", overruns)
+    monkeypatch.setattr(cuda, "cuda_stopwatch", overruns)
     (result,) = measured([CASE], "cuda")
     said = "TimeoutError: 1 calls could not be queued within 0.125 s"
     assert result["skipped"] == {"kind": "takes too long", "says": said}

@@ -15,22 +15,14 @@ FORWARD = (
 )  # fmt: skip
 BAGS = ("embedding bag", "embedding bag, without weights", "sparse product", "multiplication alone")
 BACKWARD = (
-    "lookup",
-    "lookup, deterministic",
-    "lookup, sparse gradient",
-    "lookup, sparse and coalesced",
-    "index_add",
-    "multiplication alone",
-)
+    "lookup", "lookup, deterministic", "lookup, sparse gradient", "lookup, sparse and coalesced",
+    "index_add", "multiplication alone",
+)  # fmt: skip
 STEP = ("SGD, dense", "SGD, sparse", "Adam, dense", "SparseAdam")
 RATE = 1e-3  # of learning, in steps of optimisers
 # tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
-DTYPES = {
-    "float32": torch.float32,
-    "tf32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-}
+DTYPES = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
+DTYPES["float16"] = torch.float16
 
 
 class Case(NamedTuple):
@@ -65,59 +57,51 @@ class Case(NamedTuple):
     bags: int = 0
 
 
-# Sizes of GPT-2, of Llama 3 and of a recommender's table.
-REAL = ((50_257, 768), (128_256, 4096), (10**7, 128))
+# Tables by embedding dimension, vocabulary sizes of each: GPT-2's, Llama 3's, a recommender's.
+GPT, LLAMA, ITEMS = {768: [50_257]}, {4096: [128_256]}, {128: [10**7]}
+REAL = GPT | LLAMA | ITEMS
 ALL, TWO, ONE = tuple(DTYPES), ("float32", "bfloat16"), ("float32",)
 HOT, COLD, CACHES = ("hot",), ("cold",), ("hot", "cold")
 UNIFORM, ZIPF, DRAWS = ("uniform",), ("zipf",), ("uniform", "zipf", "equal")
-
-
-def _tables(dim: int, *vocab_sizes: int) -> tuple[tuple[int, int], ...]:
-    return tuple((vocab_size, dim) for vocab_size in vocab_sizes)
-
-
-def _ids(*counts: int, bags: int = 0) -> tuple[tuple[int, int], ...]:
-    return tuple((count * max(bags, 1), bags) for count in counts)
-
-
-# A direction, and what it is the product of: tables, ids and bags, draws, dtypes, caches.
-# The first part of a GPU's list, before the line, has a point for each figure.
+# What each part of a sweep is the product of: direction, tables, numbers of ids for each number
+# of bags (for 0 in all, otherwise in each bag), draws, dtypes and caches. Before a line ``...``
+# stands a point for each figure.
 Axes: TypeAlias = list[tuple[Any, ...]]
 QUICK: Axes = [
-    ("forward", _tables(64, 64, 4096), _ids(1024), UNIFORM, ONE, CACHES),
-    ("backward", _tables(64, 4096), _ids(1024), ZIPF, ONE, HOT),
-    ("step", _tables(64, 4096), _ids(1024), ZIPF, ONE, HOT),
-    ("forward", _tables(64, 4096), _ids(16, bags=64), ZIPF, ONE, COLD),
+    ("forward", {64: [64, 4096]}, {0: [1024]}, UNIFORM, ONE, CACHES),
+    ("backward", {64: [4096]}, {0: [1024]}, ZIPF, ONE, HOT),
+    ("step", {64: [4096]}, {0: [1024]}, ZIPF, ONE, HOT),
+    ("forward", {64: [4096]}, {64: [16]}, ZIPF, ONE, COLD),
 ]
 CPU: Axes = [
-    ("forward", REAL[:1], _ids(256, 4096), UNIFORM, ONE, CACHES),
-    ("forward", _tables(256, 16, 256, 4096, 50_257), _ids(256, 4096), UNIFORM, ONE, CACHES),
-    ("backward", (*REAL[:1], (100, 100)), _ids(10_000), DRAWS, ONE, HOT),
-    ("step", (*REAL[:1], (4096, 256)), _ids(4096), UNIFORM, ONE, HOT),
-    ("forward", _tables(128, 50_257), _ids(50, bags=1024), ZIPF, ONE, CACHES),
-    # ------
-    ("forward", _tables(256, 64, 1024, 2**14), _ids(16, 1024), UNIFORM, ONE, CACHES),
-    ("forward", _tables(64, 16, 256, 4096, 50_257), _ids(1, 64, 4096), UNIFORM, ONE, CACHES),
-    ("backward", _tables(256, 100, 4096, 50_257), _ids(256, 4096), DRAWS, ONE, HOT),
-    ("forward", _tables(128, 10**6), _ids(10, 100, bags=1024), ZIPF, ONE, CACHES),
+    ("forward", GPT, {0: [256, 4096]}, UNIFORM, ONE, CACHES),
+    ("forward", {256: [16, 256, 4096, 50_257]}, {0: [256, 4096]}, UNIFORM, ONE, CACHES),
+    ("backward", GPT | {100: [100]}, {0: [10_000]}, DRAWS, ONE, HOT),
+    ("step", GPT | {256: [4096]}, {0: [4096]}, UNIFORM, ONE, HOT),
+    ("forward", {128: [50_257]}, {1024: [50]}, ZIPF, ONE, CACHES),
+    # ...
+    ("forward", {256: [64, 1024, 2**14]}, {0: [16, 1024]}, UNIFORM, ONE, CACHES),
+    ("forward", {64: [16, 256, 4096, 50_257]}, {0: [1, 64, 4096]}, UNIFORM, ONE, CACHES),
+    ("backward", {256: [100, 4096, 50_257]}, {0: [256, 4096]}, DRAWS, ONE, HOT),
+    ("forward", {128: [10**6]}, {1024: [10, 100]}, ZIPF, ONE, CACHES),
 ]
 GPU: Axes = [
-    ("forward", REAL, _ids(8192), UNIFORM, ALL, CACHES),
-    ("forward", _tables(256, 64, 256, 1024, 4096), _ids(64, 2**16), UNIFORM, ALL, HOT),
-    ("backward", (*REAL[:1], (100, 100)), _ids(10_000), DRAWS, ONE, HOT),
-    ("step", REAL[:2], _ids(8192), UNIFORM, ONE, HOT),
-    ("forward", REAL[2:], _ids(50, bags=4096), ZIPF, TWO, COLD),
-    ("forward", [(2**20, d) for d in (16, 64, 256, 1024)], _ids(2**18), UNIFORM, ONE, COLD),
-    # ------
-    ("forward", _tables(256, 16, 300, 512, 2**14, 50_257), _ids(64, 2**16), UNIFORM, ALL, HOT),
-    ("forward", _tables(256, 16, 64, 256, 1024, 4096), _ids(1024, 8192), UNIFORM, ALL, HOT),
-    ("forward", _tables(128, 16, 64, 300, 1024, 4096), _ids(2**16), UNIFORM, ALL, HOT),
-    ("backward", REAL, _ids(8192, 2**16), DRAWS, TWO, HOT),
-    ("step", REAL, _ids(2**16), DRAWS, ONE, HOT),
-    ("forward", REAL, _ids(64, 2**16), DRAWS, TWO, CACHES),
-    # ------ Rows that begin at a multiple of 16 bytes and rows that do not; and more bags.
-    ("forward", [(2**20, d) for d in (31, 33, 65, 127, 129)], _ids(2**18), UNIFORM, ONE, COLD),
-    ("forward", _tables(128, 50_257, 10**7), _ids(10, 50, 200, bags=2**14), ZIPF, TWO, CACHES),
+    ("forward", REAL, {0: [8192]}, UNIFORM, ALL, CACHES),
+    ("forward", {256: [64, 256, 1024, 4096]}, {0: [64, 2**16]}, UNIFORM, ALL, HOT),
+    ("backward", GPT | {100: [100]}, {0: [10_000]}, DRAWS, ONE, HOT),
+    ("step", GPT | LLAMA, {0: [8192]}, UNIFORM, ONE, HOT),
+    ("forward", ITEMS, {4096: [50]}, ZIPF, TWO, COLD),
+    ("forward", {d: [2**20] for d in (16, 64, 256, 1024)}, {0: [2**18]}, UNIFORM, ONE, COLD),
+    # ...
+    ("forward", {256: [16, 300, 512, 2**14, 50_257]}, {0: [64, 2**16]}, UNIFORM, ALL, HOT),
+    ("forward", {256: [16, 64, 256, 1024, 4096]}, {0: [1024, 8192]}, UNIFORM, ALL, HOT),
+    ("forward", {128: [16, 64, 300, 1024, 4096]}, {0: [2**16]}, UNIFORM, ALL, HOT),
+    ("backward", REAL, {0: [8192, 2**16]}, DRAWS, TWO, HOT),
+    ("step", REAL, {0: [2**16]}, DRAWS, ONE, HOT),
+    ("forward", REAL, {0: [64, 2**16]}, DRAWS, TWO, CACHES),
+    # Rows that begin at a multiple of 16 bytes and rows that do not; and more bags.
+    ("forward", {d: [2**20] for d in (31, 33, 65, 127, 129)}, {0: [2**18]}, UNIFORM, ONE, COLD),
+    ("forward", {128: [50_257, 10**7]}, {2**14: [10, 50, 200]}, ZIPF, TWO, CACHES),
 ]
 
 
@@ -142,10 +126,12 @@ def sweep(*, quick: bool = False, cuda: bool = False) -> Iterator[Case]:
     ('lookup', 'forward', 50257, 768, 8192)
     """
     seen: dict[Case, None] = {}
-    for direction, *axes in QUICK if quick else GPU if cuda else CPU:
-        for (vocab_size, dim), (ids, bags), draw, dtype, cache in product(*axes):
-            rest = (direction, vocab_size, dim, ids, draw, dtype, cache, bags)
-            cases = (Case(form, *rest) for form in forms_of(direction, bags))
+    for direction, tables, counts, *rest in QUICK if quick else GPU if cuda else CPU:
+        shapes = [(rows, dim) for dim, sizes in tables.items() for rows in sizes]
+        ids_bags = [(n * max(bags, 1), bags) for bags, each in counts.items() for n in each]
+        for shape, (ids, bags), how in product(shapes, ids_bags, product(*rest)):
+            forms = forms_of(direction, bags)
+            cases = (Case._make((form, direction, *shape, ids, *how, bags)) for form in forms)
             seen |= dict.fromkeys(case for case in cases if _tells(case))
     yield from seen
 

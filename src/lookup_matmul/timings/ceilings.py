@@ -10,9 +10,10 @@ from typing import Any
 import torch
 
 from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs, forms_of
-from lookup_matmul.timings.clock import Call, Spread, cuda_stopwatch, flush, time_side_by_side
+from lookup_matmul.timings.clock import Call, Spread, flush, time_side_by_side
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
+from lookup_matmul.timings.cuda import cuda_stopwatch
 from lookup_matmul.timings.machine import precision_of
 
 # Ids for the price of a call, of one of which torch would leave out sorting and adding up;

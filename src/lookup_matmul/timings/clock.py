@@ -1,25 +1,18 @@
-"""Time several ways to compute one result, in turns; on CUDA without the time to launch them."""
+"""Time several ways to compute one result, in turns."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
-from statistics import median, quantiles
+from statistics import quantiles
 from time import perf_counter
 from timeit import Timer
-from typing import Any, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
+from typing import NamedTuple, TypeAlias
 
 import torch
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
-MOST_TOGETHER = 100  # calls in one graph
-MOST_QUEUED = 20  # calls that no graph holds: some 15 kernels each, in a queue for a thousand
 FLUSHED_BYTES = 2**28
-HOST = "host"  # instead of a graph: only the processor's clock can time the call
-_known: WeakKeyDictionary[Call, dict[int, Any]] = WeakKeyDictionary()
 
 
 class Spread(NamedTuple):
@@ -101,11 +94,11 @@ def time_side_by_side(
             for _ in range(0 if prepare else max(1, calls[name] // 100)):
                 call()
             times[name].append(watch(call, calls[name], prepare))
-    quartiles = {name: quantiles(found, n=4, method="inclusive") for name, found in times.items()}
-    return {
-        name: Spread(middle, low, high, rounds, calls[name])
-        for name, (low, middle, high) in quartiles.items()
-    }
+    spreads = {}
+    for name, found in times.items():
+        low, middle, high = quantiles(found, n=4, method="inclusive")
+        spreads[name] = Spread(middle, low, high, rounds, calls[name])
+    return spreads
 
 
 def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
@@ -122,115 +115,7 @@ def _now() -> float:
     return perf_counter()
 
 
-def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls between events on the GPU, which waits until all are queued; seconds for one.
-
-    They are replayed as graphs of up to a hundred calls; one that no graph can hold is queued, up
-    to 20 times, and one that has to wait for the GPU is left to :func:`stopwatch`.
-    Not ``triton.testing.do_bench``, which takes no turns and whose flush leaves dirty lines.
-    """
-    together = 1 if prepare else min(calls, MOST_TOGETHER)
-    if (graph := _captured(call, together)) == HOST:
-        return stopwatch(call, calls, prepare)
-    once, times = (
-        (graph.replay, -(-calls // together)) if graph else (call, min(calls, MOST_QUEUED))
-    )
-    for wait_s in (1e-3, 5e-3, 25e-3, 0.125):
-        torch.cuda.synchronize()
-        _keep_busy(wait_s)
-        marks = [_mark(once, 1, prepare) for _ in range(times)] if prepare else [_mark(once, times)]
-        waited = not marks[0][0].query()  # the GPU did not begin before all was asked for
-        torch.cuda.synchronize()
-        if waited:
-            seconds = sum(start.elapsed_time(end) for start, end in marks) / 1e3
-            return float(seconds) / times / (together if graph else 1)
-    raise TimeoutError(f"{times} calls could not be queued within {wait_s} s")
-
-
 def flush(device: str) -> Call:
     """Make a call that reads more than most caches hold, and leaves nothing to be written back."""
     # Memory that was never written is a single page of zeros, which a cache would hold.
     return torch.ones(FLUSHED_BYTES // 4, device=device).sum
-
-
-def launch_s(call: Call) -> float | None:
-    """Time how long the processor asks for a call; None where the call's own time holds that."""
-    if _captured(call, 1) == HOST:
-        return None
-    # What the GPU has to do is waited for before the clock is read, and not afterwards.
-    return median(Timer(call, torch.cuda.synchronize, perf_counter).repeat(9, 1))
-
-
-def cuda_clock_hz() -> float:
-    """Keep the GPU busy for some 50 ms, so that its clock rises, then count cycles in a second."""
-    _keep_busy(0.05)
-    start, end = _mark(lambda: _keep_busy(0.005), 1)
-    torch.cuda.synchronize()
-    return 1e7 / (float(start.elapsed_time(end)) / 1e3)
-
-
-def _keep_busy(seconds: float) -> None:
-    """Let the GPU count cycles, 2e9 for a second; one with a slower clock takes longer."""
-    torch.cuda._sleep(int(2e9 * seconds))  # type: ignore[no-untyped-call]
-
-
-def _mark(call: Call, times: int, prepare: Call | None = None) -> tuple[Any, Any]:
-    """Queue calls between two events."""
-    if prepare:
-        prepare()
-    event: Any = torch.cuda.Event
-    start, end = (event(enable_timing=True) for _ in range(2))
-    start.record()
-    for _ in range(times):
-        call()
-    end.record()
-    return start, end
-
-
-def _captured(call: Call, together: int) -> Any:
-    """Give a graph of as many calls; None if none holds them, HOST if the processor must wait."""
-    found = _known.setdefault(call, {})
-    if not found:  # a capture that fails can harm torch's allocator, so ask before
-        found[0] = _waits(call)
-    if together not in found:
-        found[together] = HOST if found[0] else _capture(call, together)
-    return found[together]
-
-
-def _waits(call: Call) -> bool:
-    """Tell whether a call comes back only when the GPU has done what was queued before.
-
-    torch's mode that turns waiting into errors does not know of what sparse tensors do.
-    """
-    call()  # the first may set something up
-    torch.cuda.synchronize()
-    asleep = _mark(lambda: _keep_busy(0.02), 1)[1]
-    call()
-    waited = bool(asleep.query())
-    torch.cuda.synchronize()
-    return waited
-
-
-def _capture(call: Call, together: int) -> Any:
-    graph, (stream, pool) = torch.cuda.CUDAGraph(), _aside()
-    with torch.cuda.stream(stream), warnings.catch_warnings():
-        warnings.filterwarnings("error", "The CUDA Graph is empty")
-        call()
-        torch.cuda.synchronize()
-        try:
-            graph.capture_begin(pool=pool, capture_error_mode="relaxed")
-            try:
-                Timer(call).timeit(together)  # without garbage collection meanwhile
-            finally:
-                graph.capture_end()
-        except (RuntimeError, UserWarning) as error:
-            # Empty and without an error before: all that the call does, the processor does.
-            return None if isinstance(error, RuntimeError) or error.__context__ else HOST
-    graph.replay()
-    return graph
-
-
-@cache
-def _aside() -> tuple[Any, Any]:
-    """Give a stream to capture on and the memory that all graphs share; none keeps a result."""
-    return torch.cuda.Stream(), torch.cuda.graph_pool_handle()  # type: ignore[no-untyped-call]

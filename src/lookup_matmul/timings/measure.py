@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from lookup_matmul.memory import peak_bytes
-from lookup_matmul.timings import clock
+from lookup_matmul.timings import clock, cuda
 from lookup_matmul.timings.cases import DTYPES, Case, Inputs, draw_ids, draw_inputs
 from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import contender
@@ -103,24 +103,24 @@ def _checked(case: Case, inputs: Inputs, calls: dict[Case, clock.Call]) -> dict[
 
 
 def _timed(calls: dict[Case, clock.Call], device: str, rounds: int) -> dict[Any, Any]:
-    cuda, cold = device == "cuda", any(case.cache == "cold" for case in calls)
+    on_gpu, cold = device == "cuda", any(case.cache == "cold" for case in calls)
     # A graph holds a hundred calls; an event tells half a microsecond, little of fifty.
     options: dict[str, Any] = {
         "most_calls": 100,
         "prepared_calls": 50,
-        "watch": clock.cuda_stopwatch,
+        "watch": cuda.cuda_stopwatch,
     }
-    clock_hz = clock.cuda_clock_hz() if cuda else None
+    clock_hz = cuda.cuda_clock_hz() if on_gpu else None
     times = clock.time_side_by_side(
         {case.form: call for case, call in calls.items()},
         rounds=rounds,
         block_s=0.005,
         prepare=clock.flush(device) if cold else None,
-        **(options if cuda else {}),
+        **(options if on_gpu else {}),
     )
     return {
         case: times[case.form]._asdict()
-        | {"launch_s": clock.launch_s(call) if cuda else None, "clock_hz": clock_hz}
+        | {"launch_s": cuda.launch_s(call) if on_gpu else None, "clock_hz": clock_hz}
         | {"peak_bytes": peak_bytes(call, device)}
         for case, call in calls.items()
     }
