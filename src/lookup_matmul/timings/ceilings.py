@@ -16,8 +16,7 @@ from lookup_matmul.timings.cost import parts
 from lookup_matmul.timings.cuda import cuda_stopwatch
 from lookup_matmul.timings.machine import precision_of
 
-# Ids for the price of a call, of one of which torch would leave out sorting and adding up;
-# and more of them, for the price of each.
+# Ids for the price of a call (torch neither sorts nor adds up a single one), and of each.
 FEW, MANY = 2, 1024
 # All other forms handle ids one by one, at a price for each, besides the bytes of its row.
 AS_A_WHOLE = ("multiplication alone", "lookup, sparse gradient", "SGD, dense", "Adam, dense")
