@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+from cuda_stand_in import stand_in
 from test_recording import CASES, ceilings, faster, measured
 
-from lookup_matmul.timings import Case, behaviour, record, recorder, sweep
+from lookup_matmul.timings import Case, behaviour, measure, record, recorder, sweep
+from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.machine import provenance
 from lookup_matmul.timings.measure import DeviceLost
 from lookup_matmul.timings.recording import read_recording
@@ -19,6 +21,7 @@ from lookup_matmul.timings.schema import PLAIN
 
 COMMIT = 40 * "0"
 LOOKUP = CASES[0]
+FORMS = ("lookup", "multiplication alone")
 SWEPT = [LOOKUP._replace(ids=n) for n in (1, 2, 3, 4)]
 MADE = {"device": "cpu", "command": "python -m lookup_matmul.timings", "commit": COMMIT}
 
@@ -368,6 +371,32 @@ def test_two_runs_at_once_do_not_mix(tmp_path):
     first.communicate(60 * "x", timeout=60)
     assert first.returncode == 0
     assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 61))
+
+
+def test_a_gpu_is_recorded_and_may_be_lost(path, monkeypatch):
+    """On the stand-in for a GPU, whose assertions spoil the process: a new one goes on."""
+    origin = provenance("cpu", MADE["command"], COMMIT)
+    origin |= {"kind": "cuda", "driver": "580.95.05", "cuda": "13.0"}
+    monkeypatch.setattr(recorder, "provenance", lambda *_: origin)
+    swept = [case._replace(vocab_size=50, form=form) for case in SWEPT for form in FORMS]
+    with stand_in() as gpu:
+
+        def asserts(case, inputs):
+            gpu.lost = case.ids == 3
+            return contender(case, inputs)
+
+        monkeypatch.setattr(measure, "contender", asserts)
+        with pytest.raises(DeviceLost, match="device-side assert"):
+            record(path, swept, **MADE | {"device": "cuda"})
+    left = read_recording(path)
+    assert [result["ids"] for result in left["cases"]] == [1, 1, 2, 2]
+    monkeypatch.setattr(measure, "contender", contender)
+    with stand_in():
+        whole = record(path, swept, **MADE | {"device": "cuda"})
+    assert whole["complete"]
+    assert [result["ids"] for result in whole["cases"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert not [result["skipped"] for result in whole["cases"] if "skipped" in result]
+    assert all(result["launch_s"] > 0 and result["clock_hz"] > 1e9 for result in whole["cases"])
 
 
 def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
