@@ -21,6 +21,7 @@ extensions = [
     "kernel",
     "ledger",
     "notebook",
+    "symptoms",
     "myst_nb",
     "page_check",
     "sphinx.ext.autodoc",
@@ -31,11 +32,11 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_extensions", "inventories", "recordings"]
+exclude_patterns = ["_extensions", "inventories", "recordings", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-RECORDINGS = sorted((ROOT / "docs" / "recordings").glob("*.json"))
+RECORDINGS = sorted((ROOT / "docs" / "recordings").rglob("*.json"))
 KERNEL = sorted((ROOT / "docs" / "_extensions").glob("*kernel*.py"))
 SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *KERNEL, ROOT / "constraints.txt", *RECORDINGS]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
@@ -62,7 +63,9 @@ maximum_signature_line_length = 80  # longer ones get a line for each parameter
 autodoc_type_aliases = {
     **{f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")},
     "sparse.csr_array": "scipy.sparse.csr_array",
-    "Rows": "Rows",  # by its name, not by all that it stands for
+    # By their names, not by all that they stand for.
+    "Layer": "Layer",
+    "Rows": "Rows",
 }
 # Plain-text inventories of the few foreign names used, so that a build needs no network.
 intersphinx_mapping = {

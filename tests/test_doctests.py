@@ -7,7 +7,7 @@ import pkgutil
 import pytest
 
 import lookup_matmul
-from lookup_matmul import figures, timings
+from lookup_matmul import figures, sharded, timings
 
 MODULES = [
     importlib.import_module(module.name)
@@ -21,13 +21,15 @@ FOUND = {
 }
 PUBLIC = {
     getattr(module, name)
-    for module in (lookup_matmul, figures, timings)
+    for module in (lookup_matmul, figures, sharded, timings)
     for name in module.__all__
     if not name.isupper()
     and name
     not in (
         "Case",
+        "Collective",
         "Drawing",
+        "Layer",
         "Part",
         "Rows",
         "Spread",

@@ -10,6 +10,10 @@ from lookup_matmul.bags import Bags, Rows
 from lookup_matmul.checks import check_ids, check_inputs
 from lookup_matmul.csr import to_scipy_csr, to_torch_csr
 from lookup_matmul.dense import dense_matmul, dense_rows
+from lookup_matmul.diagnosis.agreement import Agreement
+from lookup_matmul.diagnosis.compare import compare
+from lookup_matmul.diagnosis.report import Cause, Comparison
+from lookup_matmul.diagnosis.sides import Layer
 from lookup_matmul.equality import assert_bitwise_equal, assert_within
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
@@ -22,7 +26,11 @@ from lookup_matmul.sums import sum_of_rows
 from lookup_matmul.swap import swap_embeddings, swap_one_hot_linears
 
 __all__ = [
+    "Agreement",
     "Bags",
+    "Cause",
+    "Comparison",
+    "Layer",
     "OneHotLinear",
     "Rows",
     "allocated_bytes",
@@ -31,6 +39,7 @@ __all__ = [
     "check_bags",
     "check_ids",
     "check_inputs",
+    "compare",
     "copy_weight",
     "dense_matmul",
     "dense_rows",

@@ -105,7 +105,7 @@ Largest difference: 0.25 at [1].
     if not (limit >= 0).all():
         raise ValueError(f"bound is {bound}, expected a number of at least 0.")
     # A NaN compares as false, so it is never inside by accident.
-    inside = _difference(actual, expected) <= limit
+    inside = difference(actual, expected) <= limit
     if nan_positions:
         inside |= actual.isnan() & expected.isnan()
     if zero_signs:
@@ -118,7 +118,7 @@ Largest difference: 0.25 at [1].
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """Tell for each element whether the bits differ; both tensors have one shape and dtype."""
-    return _bits(first) != _bits(second)
+    return bits_of(first) != bits_of(second)
 
 
 def check_dense_real(name: str, tensor: torch.Tensor) -> None:
@@ -142,7 +142,8 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
         )
 
 
-def _bits(tensor: torch.Tensor) -> torch.Tensor:
+def bits_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Give the bits of each element as an integer of its size."""
     # The imaginary part of a conjugate carries a sign that is not in its bits yet.
     return tensor.detach().resolve_neg().contiguous().view(_BITS[tensor.element_size()])
 
@@ -157,7 +158,8 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
         raise AssertionError(f"device {actual.device}, expected {expected.device}.")
 
 
-def _difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Give the absolute differences in float64; both tensors have one shape."""
     if not (actual.is_floating_point() or expected.is_floating_point()):
         return _whole_difference(actual, expected)
     left, right = actual.detach().double(), expected.detach().double()
@@ -177,15 +179,15 @@ def _whole_difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Ten
 
 def _where(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
     first = [int(i) for i in differs.nonzero()[0]]
-    difference = _difference(actual, expected).masked_fill(~differs, -1.0)
-    largest = [int(i) for i in torch.unravel_index(difference.argmax(), difference.shape)]
+    gap = difference(actual, expected).masked_fill(~differs, -1.0)
+    largest = [int(i) for i in torch.unravel_index(gap.argmax(), gap.shape)]
     elements = [tensor[tuple(first)] for tensor in (actual, expected)]
     shown, wanted = (str(element.item()) for element in elements)
     if shown == wanted and actual.dtype == expected.dtype:  # two NaNs
-        bits = [_bits(element).item() % 2 ** (8 * element.element_size()) for element in elements]
+        bits = [bits_of(element).item() % 2 ** (8 * element.element_size()) for element in elements]
         shown, wanted = (f"{shown} (bits {number:#x})" for number in bits)
     return (
         f"{int(differs.sum())} of {differs.numel()} elements differ. "
         f"First at {first}: {shown}, expected {wanted}. "
-        f"Largest difference: {float(difference.max()):.4g} at {largest}."
+        f"Largest difference: {float(gap.max()):.4g} at {largest}."
     )

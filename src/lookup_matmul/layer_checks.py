@@ -33,6 +33,11 @@ def table_of(name: str, layer: nn.Module) -> nn.Parameter:
             f"{layer} has a bias, expected none: a lookup adds nothing. Make it with bias=False, "
             "or fold the bias into every row first: with one-hot rows it adds the same to each."
         )
+    return stored_weight(name, layer)
+
+
+def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
+    """Give the weight of a layer, or raise if it is computed from others or not there yet."""
     weight = layer._parameters.get("weight")
     if weight is None:
         raise ValueError(

@@ -5,6 +5,7 @@ from lookup_matmul.figures.blocks import draw_blocks
 from lookup_matmul.figures.coinciding import draw_coinciding
 from lookup_matmul.figures.csr import draw_csr
 from lookup_matmul.figures.curves import draw_curves
+from lookup_matmul.figures.differences import draw_differences
 from lookup_matmul.figures.distances import draw_distances
 from lookup_matmul.figures.ends import draw_both_ends
 from lookup_matmul.figures.equality import draw_equality
@@ -19,6 +20,7 @@ from lookup_matmul.figures.points import draw_points
 from lookup_matmul.figures.predictions import draw_predictions
 from lookup_matmul.figures.roofline import draw_roofline
 from lookup_matmul.figures.scatter import draw_scatter_add
+from lookup_matmul.figures.shards import draw_shards
 from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
@@ -37,6 +39,7 @@ __all__ = [
     "draw_coinciding",
     "draw_csr",
     "draw_curves",
+    "draw_differences",
     "draw_distances",
     "draw_equality",
     "draw_hashes",
@@ -52,6 +55,7 @@ __all__ = [
     "draw_predictions",
     "draw_roofline",
     "draw_scatter_add",
+    "draw_shards",
     "draw_spread",
     "draw_strips",
     "draw_sum_of_rows",

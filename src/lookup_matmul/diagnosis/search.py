@@ -1,0 +1,105 @@
+"""Find the smallest set of remedies that makes two sides agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TypeAlias
+
+from lookup_matmul.diagnosis.agreement import ROUNDING, VALUE, VERDICTS, Agreement
+from lookup_matmul.diagnosis.runs import Pair
+
+EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something to try: a change of the pair, the cause that it stands for, and its words.
+
+    Attributes
+    ----------
+    name : str
+        The cause.
+    advice : str
+        The remedy in one line, for somebody who holds the two layers.
+    apply : collections.abc.Callable
+        Gives the pair with the remedy; the order of several does not matter.
+    evidence : collections.abc.Callable
+        Says what was seen, of a pair with all other remedies.
+    """
+
+    name: str
+    advice: str
+    apply: Callable[[Pair], Pair]
+    evidence: Callable[[Pair], str]
+
+
+# Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
+Trial: TypeAlias = Callable[[Pair], list[Remedy]]
+Judge: TypeAlias = Callable[[Pair], Agreement]
+
+
+def good(agreement: Agreement) -> bool:
+    """Tell whether nothing is left to explain: where nothing is rounded, all bits are asked."""
+    limit = ROUNDING if agreement.bound else VERDICTS[0]
+    return agreement.rank <= VERDICTS.index(limit)
+
+
+def close(agreement: Agreement) -> bool:
+    """Tell whether the values agree, though signs of zeros or bits of NaN may not."""
+    return agreement.rank <= VERDICTS.index(ROUNDING if agreement.bound else VALUE)
+
+
+def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Remedy], list[str]]:
+    """Try remedies alone, in pairs, in threes, then all, leaving out what is not needed.
+
+    Gives the remedies that were enough, and the names of all that were tried.
+    The earlier a cause stands in ``causes``, the rather it is named, and the last one only
+    where two others are not enough.
+    """
+    groups = [remedies for cause in causes if (remedies := cause(pair))]
+    if not groups:
+        return [], []
+    tried = [group[0].name for group in groups]
+    # Remedies that leave the sign of a zero apart are worth naming, unless nothing else was.
+    for enough in (good,) if close(judge(pair)) else (good, close):
+        if found := _smallest(pair, groups, lambda p, ok=enough: ok(judge(p))):  # type: ignore[misc]
+            return found, tried
+    return [], tried
+
+
+def applied(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
+    """Give the pair with all remedies."""
+    for remedy in remedies:
+        pair = remedy.apply(pair)
+    return pair
+
+
+def _smallest(
+    pair: Pair, groups: list[list[Remedy]], enough: Callable[[Pair], bool]
+) -> list[Remedy]:
+    *specific, last = groups
+    for size in range(1, EXHAUSTIVE + 1):
+        chosen = list(combinations(specific, size))
+        # The last one explains nearly everything, so it stands back behind two others.
+        chosen += (
+            [(*others, last) for others in combinations(specific, size - 2)] if size > 1 else []
+        )
+        for group in chosen:
+            for remedies in product(*group):
+                if enough(applied(pair, remedies)):
+                    return list(remedies)
+    for remedies in product(*groups):
+        if enough(applied(pair, remedies)):
+            return _needed(pair, list(remedies), enough)
+    return []
+
+
+def _needed(pair: Pair, remedies: list[Remedy], enough: Callable[[Pair], bool]) -> list[Remedy]:
+    """Leave out each remedy that the others do without, the least specific ones first."""
+    for remedy in reversed(remedies):
+        others = [other for other in remedies if other is not remedy]
+        if enough(applied(pair, others)):
+            return _needed(pair, others, enough)  # which may do without one that was needed
+    return remedies

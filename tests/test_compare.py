@@ -1,0 +1,384 @@
+"""Causes that are planted are named, alone and in pairs, and nothing else is."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planted import (
+    HIDDEN,
+    OF_BAGS,
+    OF_IDS,
+    OF_VALUES,
+    Case,
+    bias,
+    plant,
+    subnormal,
+    values,
+    weights,
+)
+from scipy import sparse
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+
+from lookup_matmul import compare, one_hot
+
+SLOW = settings(max_examples=3, deadline=None)
+BITS, ROUNDING = "equal in every bit", "equal within the bound of rounding"
+
+
+@st.composite
+def sizes(draw):
+    """Draw a seed, a vocabulary size and an embedding dimension, four or more of each."""
+    return draw(st.integers(0, 2**31)), draw(st.integers(4, 9)), draw(st.integers(4, 7))
+
+
+def tables(drawn, names):
+    """Make a table twice, square if it is to be turned."""
+    seed, count, dim = drawn
+    torch.manual_seed(seed)
+    table = torch.randn(count, count if "transposed weight" in names else dim)
+    return table, table.clone()
+
+
+def case_of_ids(drawn, names=()):
+    """Make a case whose ids ask for rows 0 and 2, perhaps others, and never for row 1."""
+    first, second = tables(drawn, names)
+    others = torch.randint(2, len(first), (3,))
+    return Case(first, second, torch.cat([torch.tensor([2, 0]), others]))
+
+
+def case_of_bags(drawn, names=()):
+    """Make a case of bags with rows 0, 2 and 3 in the first, none in the second."""
+    first, second = tables(drawn, names)
+    ids = torch.cat([torch.tensor([0, 2, 2]), torch.randint(2, len(first) - 1, (2,))])
+    options = {"mode": "sum", "include_last_offset": True}
+    return Case(first, second, (ids, torch.tensor([0, 3, 3, 5])), nn.EmbeddingBag, options)
+
+
+def found(case, **options):
+    """Compare the layers of a case."""
+    with case.context:
+        return compare(*case.layers(), case.given, **options)
+
+
+def assert_named(report, names):
+    """Check that these causes are named, that nothing else is, and that the remedies help."""
+    assert {cause.name for cause in report.causes} == set(names), report
+    assert report.verdict not in (BITS, ROUNDING)
+    assert report.agrees is (report.verdict == "equal in value")
+    assert report.after.verdict in (BITS, ROUNDING), report
+    assert all(cause.verified and cause.evidence and cause.remedy for cause in report.causes)
+
+
+def pairs(plants):
+    """List the causes alone and in pairs, without those of which one hides the other."""
+    chosen = [{name} for name in plants] + [set(pair) for pair in combinations(plants, 2)]
+    return [
+        pytest.param(names, id=" and ".join(sorted(names)))
+        for names in chosen
+        if names not in HIDDEN
+    ]
+
+
+@given(sizes())
+@settings(max_examples=30, deadline=None)
+def test_equal_layers_get_no_cause(drawn):
+    """Whatever the sizes, nothing is named where nothing is wrong."""
+    for case in (case_of_ids(drawn), case_of_bags(drawn)):
+        report = found(case, gradients=True)
+        assert report.agrees
+        assert report.causes == report.gradients.causes == ()
+        assert (
+            report.verdict == BITS
+            if case.kind is nn.Embedding
+            else report.verdict in (BITS, ROUNDING)
+        )
+        assert report.gradients.verdict in (BITS, ROUNDING)
+
+
+@pytest.mark.parametrize("names", pairs(OF_IDS))
+@given(drawn=sizes())
+@SLOW
+def test_causes_among_ids_are_named(names, drawn):
+    """An Embedding and a Linear of the same ids."""
+    assert_named(found(plant(case_of_ids(drawn, names), names, OF_IDS)), names)
+
+
+@pytest.mark.parametrize("names", pairs(OF_BAGS))
+@given(drawn=sizes())
+@SLOW
+def test_causes_among_bags_are_named(names, drawn):
+    """An EmbeddingBag and a Linear of the same rows."""
+    assert_named(found(plant(case_of_bags(drawn, names), names, OF_BAGS)), names)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in OF_VALUES if n not in ("values ignored", "ids out of range")]
+)
+@given(drawn=sizes())
+@SLOW
+def test_ignored_values_are_named_beside_others(name, drawn):
+    """An Embedding adds up the rows that a row names, whatever its values are."""
+    names = {name, "values ignored"}
+    assert_named(found(plant(case_of_bags(drawn, names), names, OF_VALUES)), names)
+
+
+@given(sizes())
+@SLOW
+def test_four_and_five_causes_at_once_are_named(drawn):
+    """More than are tried in every combination."""
+    names = {"bias", "dtype", "NaN or infinity", "ids out of range"}
+    assert_named(found(plant(case_of_ids(drawn, names), names, OF_IDS)), names)
+    names = {"bias", "mode", "offsets", "padding_idx", "weights"}
+    assert_named(found(plant(case_of_bags(drawn, names), names, OF_BAGS)), names)
+
+
+@given(sizes())
+@SLOW
+def test_ignored_values_are_named_alone(drawn):
+    """The remedy is to multiply by them."""
+    case = case_of_bags(drawn)
+    values(case)
+    assert_named(found(case), {"values ignored"})
+
+
+@pytest.mark.parametrize("other", [None, "bias", "weights"])
+def test_flushed_subnormals_are_named(other):
+    """Where the processor can be told to take them for zero, the product does and the copy not."""
+    case = case_of_ids((0, 5, 4))
+    for planted in (*([{"bias": bias, "weights": weights}[other]] if other else []), subnormal):
+        planted(case)
+    layers = case.layers()
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot be told to flush")
+    try:
+        product = one_hot(torch.tensor([2]), 5) @ layers[0].weight.detach()
+        if product[0, 1].view(torch.int32) != 0:
+            pytest.skip("the product of this build does not flush")
+        report = compare(*layers, case.given)
+        flushed = torch.tensor([1e-40]) * 1.0
+        assert flushed.view(torch.int32) == 0  # still as the caller has set it
+    finally:
+        torch.set_flush_denormal(False)
+    assert_named(report, {"subnormal numbers"} | ({other} if other else set()))
+
+
+@pytest.mark.parametrize("other", [None, "bias", "weights", "NaN or infinity"])
+def test_a_product_of_shortened_weights_is_named(other, monkeypatch):
+    """As with TF32; here the product is replaced by one that rounds float32 to bfloat16."""
+    linear = F.linear
+
+    def shortened(rows, weight, bias=None):
+        weight = weight.bfloat16().float() if weight.dtype == torch.float32 else weight
+        return linear(rows, weight, bias)
+
+    monkeypatch.setattr(F, "linear", shortened)
+    names = {other} - {None}
+    case = plant(case_of_ids((1, 6, 4)), names, OF_IDS)
+    assert_named(found(case), names | {"reduced matmul precision"})
+
+
+@pytest.mark.parametrize(
+    ("second", "name"), [(nn.Embedding, "weights"), (nn.EmbeddingBag, "weights")]
+)
+def test_two_layers_of_one_kind(second, name):
+    """A bag with one id is a lookup, and two Embeddings can differ in their tables alone."""
+    a, b = nn.Embedding(4, 3), second(4, 3)
+    ids = torch.tensor([1, 2])
+    assert_named(compare(a, b, ids), {name})
+    b.load_state_dict(a.state_dict())
+    assert compare(a, b, ids).verdict == BITS
+
+
+def test_a_table_that_was_shortened_before_is_known_by_its_norm():
+    """The other one gets the same once its rows are shortened, too."""
+    table = torch.randn(5, 4)
+    layer = nn.Embedding.from_pretrained(table.clone(), max_norm=0.1)
+    layer(torch.tensor([2, 3]))
+    report = compare(layer, table, torch.tensor([2, 3]))
+    assert_named(report, {"max_norm"})
+    layer.weight.data = table.clone()
+    assert_named(compare(layer, table, torch.tensor([2, 3])), {"max_norm"})
+
+
+def test_a_transposed_table_of_any_shape():
+    """Its shape shows it unless it is square; either side can be the one."""
+    layer = nn.Embedding(5, 3)
+    ids = torch.tensor([2, 0])
+    for sides in ((layer, layer.weight.detach().T), (layer.weight.detach().T, layer)):
+        assert_named(compare(*sides, ids), {"transposed weight"})
+
+
+def test_sizes_that_cannot_agree_are_a_note():
+    """No remedy mends two embedding dimensions."""
+    report = compare(nn.Embedding(4, 3), nn.Embedding(4, 5), torch.tensor([1]), gradients=True)
+    assert report.causes == ()
+    assert "the embedding dimensions differ" in report.notes[0]
+    assert report.gradients is None
+    assert "the gradients were not compared" in report.notes[1]
+
+
+def test_ids_that_are_all_out_of_range_are_named_without_a_trial():
+    """Nothing is left that could be compared."""
+    (cause,) = compare(nn.Embedding(4, 3), nn.Linear(4, 3), torch.tensor([9, -1])).causes
+    assert (cause.name, cause.verified) == ("ids out of range", False)
+    assert "2 of 2 ids have no row, the first is 9" in cause.evidence
+
+
+def test_a_sum_without_a_bound_is_refused():
+    """Of so many terms in so short a dtype the theorem says nothing."""
+    table = torch.randn(4, 3).bfloat16()
+    rows = torch.zeros(300, dtype=torch.long), torch.tensor([0, 300])
+    with pytest.raises(
+        ValueError, match=r"300 terms in torch\.bfloat16, for which no bound .* wider"
+    ):
+        compare(table, table, rows)
+
+
+def counts():
+    """Give rows with values, in a notation that EmbeddingBag, Linear and functions take."""
+    return torch.tensor([0, 2, 2]), torch.tensor([0, 2, 3]), torch.tensor([2.0, 3.0, 4.0])
+
+
+TABLE = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+NAN = TABLE.index_fill(0, torch.tensor([1]), torch.nan)
+
+
+@pytest.mark.parametrize(
+    ("function", "table", "rows", "name"),
+    [
+        (lambda rows: F.embedding_bag(rows[0], TABLE, rows[1], mode="sum", include_last_offset=True), TABLE, counts(), "values ignored"),
+        (lambda rows: F.embedding_bag(rows[0], TABLE, rows[1], include_last_offset=True), TABLE, counts()[:2], "mode"),
+        (lambda rows: F.embedding_bag(rows[0], TABLE, rows[1], mode="sum"), TABLE, counts()[:2], "offsets"),
+        (lambda ids: F.embedding(ids, TABLE.half()), TABLE, torch.tensor([2, 0]), "dtype"),
+        (lambda ids: F.one_hot(ids, 4).float() @ NAN, NAN, torch.tensor([2, 0]), "NaN or infinity"),
+        (lambda ids: F.embedding(ids, TABLE.T.contiguous()), TABLE, torch.tensor([2, 0]), "transposed weight"),
+        (lambda ids: one_hot(ids.where(ids < 4, 0), 4) @ TABLE, TABLE, torch.tensor([2, 9]), "ids out of range"),
+    ],
+)  # fmt: skip
+def test_causes_of_callables_that_show_from_outside(function, table, rows, name):
+    """A function cannot be looked into, but the other side can do as it does."""
+    report = compare(function, table, rows)
+    assert_named(report, {name})
+    assert "cannot be looked into" in report.notes[0]
+
+
+def test_a_function_without_a_cause_says_what_was_tried():
+    """Its table is out of reach."""
+    report = compare(lambda ids: F.embedding(ids, TABLE + 1), TABLE, torch.tensor([2, 0]))
+    assert report.causes == ()
+    assert report.before == report.after
+    assert "transposed weight" in report.tried
+    assert "no cause found" in repr(report)
+    both = compare(lambda ids: TABLE[ids], lambda ids: TABLE[ids] + 1, torch.tensor([2, 0]))
+    assert both.tried == ()
+
+
+def test_a_function_that_draws_random_numbers_is_named():
+    """Called twice, it gives two outputs."""
+    report = compare(lambda ids: F.dropout(TABLE[ids], 0.5), TABLE, torch.arange(4))
+    assert [(cause.name, cause.verified) for cause in report.causes] == [("not repeatable", False)]
+    assert "remedy, not tried" in repr(report)
+
+
+def test_all_notations_of_rows_are_read():
+    """SciPy's, torch's, the arrays, and the dense matrix; values of one count as none."""
+    dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
+    layer = nn.Linear(3, 2, bias=False)
+    for rows in (dense, sparse.csr_array(dense.numpy()), dense.to_sparse_csr()):
+        assert compare(layer.weight.T, layer, rows).verdict in (BITS, ROUNDING)
+        assert [
+            c.name
+            for c in compare(nn.Embedding.from_pretrained(layer.weight.T), layer, rows).causes
+        ] == ["values ignored"]
+    ones = nn.Embedding.from_pretrained(layer.weight.T)
+    assert compare(ones, layer, (dense > 0).float()).verdict in (BITS, ROUNDING)
+
+
+def test_a_matrix_of_ids_is_bags_for_an_embedding_bag():
+    """As the layer itself reads it; for the others each id is a row of its own."""
+    ids = torch.tensor([[0, 1], [2, 2]])
+    bag = nn.EmbeddingBag(3, 2, mode="sum")
+    linear = nn.Linear(3, 2, bias=False)
+    linear.weight.data = bag.weight.data.T.clone()
+    report = compare(bag, linear, ids)
+    assert (report.before.total, report.verdict in (BITS, ROUNDING)) == (4, True)
+    assert compare(bag.weight, linear, ids).before.total == 8
+    mean = nn.EmbeddingBag(3, 2)
+    mean.load_state_dict(bag.state_dict())
+    assert_named(compare(mean, linear, ids), {"mode"})
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_bound_holds_and_is_not_wide(dtype):
+    """Both sides are within it of the sum in float64, and a change of a hundredth is not."""
+    torch.manual_seed(0)
+    table = torch.randn(20, 3).to(dtype)
+    rows = torch.randint(20, (60,)), torch.tensor([0, 20, 40, 60]), torch.rand(60).double()
+    linear = nn.Linear(20, 3, bias=False, dtype=dtype)
+    linear.weight.data = table.T.clone()
+    report = compare(table, linear, rows)
+    assert report.causes == ()
+    exact = np.zeros((3, 3))
+    for k, (i, value) in enumerate(zip(rows[0].tolist(), rows[2].tolist(), strict=True)):
+        exact[k // 20] += value * table[i].double().numpy()
+    assert (
+        np.abs(
+            F.embedding_bag(
+                rows[0],
+                table,
+                rows[1],
+                mode="sum",
+                per_sample_weights=rows[2].to(dtype),
+                include_last_offset=True,
+            )
+            .double()
+            .numpy()
+            - exact
+        ).max()
+        <= report.before.bound
+    )
+    if dtype.itemsize > 2:
+        linear.weight.data *= 1.01
+        assert_named(compare(table, linear, rows), {"weights"})
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"scale_grad_by_freq": True}, {"scale_grad_by_freq"}),
+        ({"sparse": True}, {"sparse gradient"}),
+        ({"padding_idx": 0}, {"padding_idx"}),
+        ({"scale_grad_by_freq": True, "padding_idx": 0}, {"scale_grad_by_freq", "padding_idx"}),
+        ({"sparse": True, "padding_idx": 0}, {"sparse gradient", "padding_idx"}),
+        ({"sparse": True, "scale_grad_by_freq": True}, {"sparse gradient", "scale_grad_by_freq"}),
+    ],
+)
+@pytest.mark.parametrize("frozen", [False, True])
+@given(drawn=sizes())
+@SLOW
+def test_causes_of_gradients_are_named(options, names, frozen, drawn):
+    """Once the outputs agree, alone, in pairs, and with a frozen table."""
+    case = case_of_ids(drawn)
+    case.given = torch.cat([case.given, torch.tensor([2])])
+    case.options |= options
+    layers = case.layers()
+    layers[1].weight.requires_grad_(not frozen)
+    report = compare(*layers, case.given, gradients=True)
+    assert (report.verdict, report.causes) == (BITS, ())
+    assert_named(report.gradients, names | ({"frozen"} if frozen else set()))
+    assert not report.agrees
+
+
+def test_gradients_of_repeated_ids_have_a_bound():
+    """An id that comes often adds up many terms, in an order of the layer's own."""
+    ids = torch.randint(3, (500,))
+    layer = nn.Embedding(3, 4)
+    linear = nn.Linear(3, 4, bias=False)
+    linear.weight.data = layer.weight.data.T.clone()
+    report = compare(layer, linear, ids, gradients=True).gradients
+    assert report.causes == ()
+    assert 0 < report.before.bound < 0.1

@@ -1,0 +1,256 @@
+"""What is refused, with words that say what to do, and what stays as it was."""
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from lookup_matmul import compare
+
+IDS = torch.tensor([2, 3, 1])
+TABLE = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+
+
+class Scaled(nn.Embedding):
+    """An embedding whose output is not its table's rows."""
+
+    def forward(self, ids):
+        """Give twice the row."""
+        return 2 * super().forward(ids)
+
+
+def hooked():
+    """Give a layer that changes its output on the way."""
+    layer = nn.Linear(4, 3)
+    layer.register_forward_hook(lambda *_: None)
+    return layer
+
+
+def on_meta():
+    """Give a layer without numbers."""
+    return nn.Embedding(4, 3, device="meta")
+
+
+FOREIGN = type("Linear", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules", "ignore:.*quantize.*deprecated")
+@pytest.mark.parametrize(
+    ("layer", "error", "message"),
+    [
+        (lambda: nn.ReLU(), TypeError, "a has type torch.nn.modules.activation.ReLU, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass lambda given: layer(given)"),
+        (lambda: FOREIGN(), TypeError, "a has type torch.ao.nn.quantized.Linear, expected torch.nn.Embedding"),
+        (lambda: Scaled(4, 3), TypeError, "Scaled with a forward of its own, expected that of torch.nn.Embedding; pass lambda"),
+        (hooked, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
+        (lambda: nn.LazyLinear(3), ValueError, "a is a LazyLinear without a weight so far, expected a table; call it"),
+        (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), ValueError, "a.weight is computed from other parameters"),
+        (on_meta, ValueError, "a.weight lies on the device meta, which stores no numbers, expected a table with numbers; load it"),
+        (lambda: torch.zeros(4), ValueError, "a: weight has shape (4,), expected two dimensions"),
+        (lambda: torch.zeros(0, 3), ValueError, "a.weight has shape (0, 3), expected at least one row"),
+        (lambda: TABLE.long(), TypeError, "a: weight has dtype torch.int64, expected a floating dtype; convert with"),
+        (lambda: torch.quantize_per_tensor(TABLE, 0.1, 0, torch.qint8), TypeError, "a: weight has dtype torch.qint8, expected a floating dtype; convert with weight.dequantize()"),
+        (lambda: TABLE.to(torch.float8_e4m3fn), TypeError, "a: weight has dtype torch.float8_e4m3fn, expected float16"),
+        (lambda: TABLE.to_sparse(), ValueError, "a: weight has layout torch.sparse_coo, expected a dense table"),
+        (lambda: [[1.0, 2.0]], TypeError, "a is a list, expected an Embedding, EmbeddingBag or Linear, a table as a tensor, or a callable; wrap"),
+        (lambda: nn.Linear, TypeError, "a is a type, expected an Embedding"),
+        (lambda: lambda ids: (TABLE[ids], None), TypeError, "a returned tuple, expected a tensor of floating-point numbers; return the output of the layer alone"),
+        (lambda: lambda ids: ids, TypeError, "a returned torch.int64, expected a tensor of floating-point"),
+    ],
+)  # fmt: skip
+def test_layers_that_are_refused(layer, error, message):
+    """Each error says what arrived, what was expected and what to do."""
+    with pytest.raises(error, match=re.escape(message)):
+        compare(layer(), TABLE, IDS)
+    with pytest.raises(
+        error,
+        match=re.escape(
+            message.replace("a", "b", 1) if message[:2] in ("a ", "a.", "a:") else message
+        ),
+    ):
+        compare(TABLE, layer(), IDS)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (torch.tensor([], dtype=torch.int64), ValueError, "the input holds no row (shape (0,)), expected at least one id"),
+        (torch.tensor(2), ValueError, "the input holds no row (shape ()), expected at least one id in at least one dimension"),
+        (torch.zeros(0, 4), ValueError, "the input holds no row"),
+        (torch.zeros(4), ValueError, "the rows have shape (4,), expected (rows, columns); flatten"),
+        (IDS.bool(), TypeError, "the ids have dtype torch.bool, expected torch.int32 or torch.int64; convert with ids.long()"),
+        (IDS.short(), TypeError, "the ids have dtype torch.int16"),
+        (IDS.to("meta"), ValueError, "the input lies on the device meta, which stores no numbers"),
+        ([2, 3, 1], TypeError, "ids is a int, expected a torch.Tensor; wrap it"),
+        ("it rains", TypeError, "the input is a str, expected a tensor of ids, a tensor of rows, a CSR matrix, or (ids, offsets, weights); wrap ids in torch.tensor(...)"),
+        (nn.Linear(4, 3), TypeError, "the input is a Linear, expected ids or rows after the two layers; call compare(a, b, ids)"),
+        (TABLE.to_sparse(), TypeError, "rows is a tensor of layout torch.sparse_coo"),
+        ((IDS, torch.tensor([0, 1])), ValueError, "offsets"),
+    ],
+)  # fmt: skip
+def test_input_that_is_refused(given, error, message):
+    """The same for ids and rows."""
+    with pytest.raises(error, match=re.escape(message)):
+        compare(TABLE, TABLE, given)
+
+
+def test_ids_that_no_bag_reads_are_refused():
+    """An EmbeddingBag takes one or two dimensions."""
+    with pytest.raises(
+        ValueError, match=r"shape \(1, 1, 3\), expected one or two dimensions, since"
+    ):
+        compare(nn.EmbeddingBag(4, 3), TABLE, IDS.reshape(1, 1, 3))
+
+
+def test_gradients_of_a_function_are_refused():
+    """It has no table that could receive one."""
+    with pytest.raises(
+        TypeError, match="expected two with a table, which receives the gradient; pass the l"
+    ):
+        compare(TABLE, lambda ids: TABLE[ids], IDS, gradients=True)
+
+
+class Elsewhere(torch.Tensor):
+    """A tensor that says it is on another device."""
+
+    device = torch.device("cuda:0")
+
+
+def test_devices_that_differ_are_refused():
+    """Whoever lies elsewhere is named."""
+    with pytest.raises(
+        ValueError,
+        match=r"a is on cpu, b is on cuda:0, the input is on cpu; expected one device; move",
+    ):
+        compare(TABLE, TABLE.as_subclass(Elsewhere), IDS)
+
+
+def test_an_error_of_a_function_is_part_of_the_report():
+    """It is what the layers differ in."""
+
+    def broken(_):
+        raise KeyError("no such word")
+
+    report = compare(TABLE, broken, IDS)
+    assert report.verdict == "not to be compared"
+    assert report.before.reason == "b raises KeyError: 'no such word'"
+
+
+def planted():
+    """Make pairs that are changed by being read, have options, gradients, or nothing to explain."""
+    torch.manual_seed(0)
+    table = torch.randn(5, 5)
+    table[0] = torch.nan
+    table[1, 1] = -0.0
+    options = {"max_norm": 0.5, "padding_idx": 2, "scale_grad_by_freq": True}
+    embedding = nn.Embedding.from_pretrained(table.clone(), freeze=False, **options)
+    linear = nn.Linear(5, 5)
+    linear.weight.data = table.half().float().clone()
+    frozen = nn.Embedding.from_pretrained(torch.randn(5, 5), sparse=True).eval()
+    bag = nn.EmbeddingBag(5, 5, max_norm=0.5)
+    return embedding, linear, frozen, bag
+
+
+def state_of(layers, given):
+    """Give all that could change, as bytes and plain values."""
+    tensors = [
+        t for layer in layers for p in layer.parameters() for t in (p, p.grad) if t is not None
+    ]
+    tensors += [x for x in given if x is not None]
+    return (
+        [(id(tensor), tensor.detach().numpy().tobytes(), tensor._version) for tensor in tensors],
+        [(p.requires_grad, id(p.grad)) for layer in layers for p in layer.parameters()],
+        [(layer.training, repr(layer), sorted(vars(layer))) for layer in layers],
+        torch.get_rng_state().tolist(),
+        torch.get_default_dtype(),
+        torch.get_float32_matmul_precision(),
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.is_autocast_enabled("cpu"),
+        torch.get_autocast_dtype("cpu"),
+        torch.is_autocast_cache_enabled(),
+        torch.get_num_threads(),
+        torch.are_deterministic_algorithms_enabled(),
+        float(torch.tensor(1e-40) * 1.0),
+    )
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        torch.enable_grad,
+        torch.no_grad,
+        torch.inference_mode,
+        lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    ],
+)
+@pytest.mark.parametrize("flushed", [False, True])
+def test_nothing_of_the_callers_changes(around, flushed):
+    """No bit of a weight, gradient or input, no random number, setting or mode."""
+    layers = planted()
+    for layer in layers[:2]:
+        layer.weight.grad = torch.ones(5, 5)
+    ids, rows = (
+        torch.tensor([1, 1, 3, 4]),
+        (torch.tensor([1, 3, 4]), torch.tensor([0, 2, 3]), torch.tensor([2.0, 3.0, 1.0])),
+    )
+    if not torch.set_flush_denormal(flushed) and flushed:
+        pytest.skip("this processor cannot be told to flush")
+    torch.set_float32_matmul_precision("high")
+    try:
+        with around():
+            before = state_of(layers, (ids, *rows))
+            for a in layers:
+                for b in layers:
+                    for given in (ids, rows):
+                        report = compare(a, b, given, gradients=True)
+                        assert report.before.total or report.before.reason
+            compare(lambda ids: torch.rand(len(ids), 5), layers[0], ids)
+            assert state_of(layers, (ids, *rows)) == before
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_float32_matmul_precision("highest")
+
+
+def test_the_default_device_does_not_matter():
+    """Whoever builds a model on the device meta may compare two layers with numbers."""
+    layers = planted()
+    ids, rows = torch.tensor([1, 3, 4]), (torch.tensor([1, 3, 3]), torch.tensor([0, 2, 3]))
+    for given in (ids, rows):
+        expected = repr(compare(layers[0], layers[1], given, gradients=True))
+        with torch.device("meta"):
+            assert repr(compare(layers[0], layers[1], given, gradients=True)) == expected
+
+
+def test_a_function_gets_a_copy_of_the_ids():
+    """Even one that writes into them."""
+    ids = IDS.clone()
+    compare(lambda given: TABLE[given.zero_()], TABLE, ids)
+    assert torch.equal(ids, IDS)
+
+
+def test_a_report_is_data_text_and_a_table():
+    """What the layers say is shown, not run, in the table of a notebook."""
+
+    def loud(_):
+        raise ValueError("<script>alert(1)</script>")
+
+    report = compare(loud, nn.Linear(4, 3), IDS)
+    table = report._repr_html_()
+    assert "<script>" in repr(report)
+    assert "<script>" not in table
+    assert "&lt;script&gt;" in table
+    assert table.count("<tr>") == table.count("</tr>") == len(repr(report).splitlines())
+    assert str(report) == repr(report)
+
+
+def test_the_text_tells_the_numbers_apart():
+    """Six digits, and more where these are the same."""
+    report = compare(TABLE, TABLE.nextafter(TABLE + 1), IDS)
+    a, b = re.search(r": (\S+) in a, (\S+) in b", repr(report)).groups()
+    assert a != b
+    assert (float(a), float(b)) == pytest.approx(report.before.values)
+    assert report.before.differing == report.before.total == 9
+    assert report.before.first == (0, 0)
+    doubled = compare(TABLE, TABLE.double(), IDS)
+    assert "all numbers are equal in value" in repr(doubled)
