@@ -28,6 +28,7 @@ PUBLIC = {
     not in (
         "Case",
         "Collective",
+        "DeviceLost",
         "Drawing",
         "Layer",
         "Part",

@@ -22,6 +22,7 @@ FIRST = {
     "clipping": "Could not run 'aten::linalg_vector_norm'",
     "compiled-encoding": "one_hot: Class values must be smaller",
     "compiled-with-frames-of-2.6": "index out of bounds: 0 <= tmp2 < 4L",
+    "cuda-devices": "Expected all tensors to be on the same device",
     "cuda-encoding": "CUDA error: device-side assert triggered",
     "cuda-labels": "CUDA error: device-side assert triggered",
     "cuda-lookup": "CUDA error: device-side assert triggered",
@@ -84,6 +85,9 @@ def test_a_whole_traceback_finds_its_entry_first(page, name):
         ("loss higher than one-hot", "My loss is much higher than with one-hot"),
         ("memory one_hot", "Memory runs out in one_hot"),
         ("why do my Embedding and Linear give different results?", "Embedding and Linear disagree"),
+        ("my embeddings don't update", "A pretrained table does not learn"),
+        ("output differs slightly", "The two outputs differ in the third digit"),
+        ("CUDA out of memory", "Memory runs out in one_hot"),
     ],
 )
 def test_a_few_words_find_what_raises_nothing(page, words, title):

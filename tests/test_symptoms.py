@@ -64,6 +64,10 @@ MET = [
     "Offsets that fall raise nothing",
     "A tied model trains differently after loading",
     "The gradient of a frequent row stops growing",
+    "Expected all tensors to be on the same device",
+    "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be 4",
+    "\"log_softmax_lastdim_kernel_impl\" not implemented for 'Long'",
+    "CUDA out of memory. Tried to allocate",
 ]  # fmt: skip
 
 

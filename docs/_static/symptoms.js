@@ -6,6 +6,7 @@
   const [input, status, line, found] = ["textarea", ".symptom-status", ".symptom-line", "ol"].map(name => box.querySelector(name));
 
   const words = text => text.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_]*/gu) || [];
+  const stems = text => words(text).map(word => (word.length > 4 ? word.replace(/(ings?|ed|es|s|e)$/, "") : word));
   const pairs = text => {
     const all = words(text);
     return new Set(all.slice(1).map((word, i) => all[i] + " " + word));
@@ -15,8 +16,8 @@
   const entries = [...document.querySelectorAll("ul.symptoms > li")].map(item => ({
     item,
     says: [...item.querySelectorAll(".says")].map(said => pairs(said.textContent.replace(/^\w+: /, ""))),
-    title: new Set(words(item.querySelector("a").textContent)),
-    words: new Set(words(item.textContent)),
+    title: new Set(stems(item.querySelector("a").textContent)),
+    words: new Set(stems(item.textContent)),
   }));
 
   // What few entries say weighs more.
@@ -45,7 +46,7 @@
 
   // A word of the title counts twice; of an error, unlike of a question, an unknown word counts against.
   const byWords = text => {
-    const asked = new Set(words(text).filter(word => word.length > 2));
+    const asked = new Set(stems(text).filter(word => word.length > 2));
     const known = word => wordWeight(word) || (/(Error|Exception)\b/.test(text) ? 1 : 0);
     const total = sum(asked, known) || 1;
     return entries.map(({ item, title, words }) => ({

@@ -8,7 +8,7 @@ from lookup_matmul.timings.ceilings import measure_ceilings, predicted_s
 from lookup_matmul.timings.clock import Spread, time_side_by_side
 from lookup_matmul.timings.cost import Part, parts
 from lookup_matmul.timings.machine import provenance
-from lookup_matmul.timings.measure import measure_cases
+from lookup_matmul.timings.measure import DeviceLost, measure_cases
 from lookup_matmul.timings.recorder import record
 from lookup_matmul.timings.recording import read_recordings
 from lookup_matmul.timings.report import (
@@ -22,6 +22,7 @@ from lookup_matmul.timings.report import (
 
 __all__ = [
     "Case",
+    "DeviceLost",
     "Part",
     "Spread",
     "describe",
