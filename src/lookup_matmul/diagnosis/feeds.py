@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from scipy import sparse
 
@@ -81,6 +82,11 @@ def read_feed(given: Any, *, bagged: bool) -> Feed:
     """Read ids or rows, or raise; ``bagged`` says that an EmbeddingBag will read ids, too."""
     if isinstance(given, torch.Tensor) and given.layout is torch.strided and not given.is_nested:
         feed = _dense(given) if given.is_floating_point() else _ids(given, bagged)
+    elif isinstance(given, np.ndarray):
+        raise TypeError(
+            "the input is an array of NumPy, expected a tensor of ids or rows; convert with "
+            "torch.from_numpy(...)."
+        )
     elif isinstance(given, torch.nn.Module):
         raise TypeError(
             f"the input is a {type(given).__name__}, expected ids or rows after the two layers; "
@@ -89,9 +95,14 @@ def read_feed(given: Any, *, bagged: bool) -> Feed:
     else:
         feed = _rows(given)
     if not feed.shape or 0 in feed.shape:
+        advice = (
+            "two layers that compute nothing do not disagree"
+            if feed.shape
+            else "write ids.reshape(1)"
+        )
         raise ValueError(
             f"the input holds no row (shape {tuple(feed.shape)}), expected at least one id in at "
-            "least one dimension; two layers that compute nothing do not disagree."
+            f"least one dimension; {advice}."
         )
     return feed
 
