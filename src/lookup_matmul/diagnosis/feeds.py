@@ -128,9 +128,11 @@ def _ids(ids: torch.Tensor, bagged: bool) -> Feed:
 
 def _dense(rows: torch.Tensor) -> Feed:
     if rows.dim() != 2:
+        advice = "flatten the dimensions before the last with rows.flatten(0, -2)"
+        if rows.dim() < 2:
+            advice = "pass ids as whole numbers, with .long(), and a single row as row[None]"
         raise ValueError(
-            f"the rows have shape {tuple(rows.shape)}, expected (rows, columns); "
-            "flatten the dimensions before the last with rows.flatten(0, -2)."
+            f"the rows have shape {tuple(rows.shape)}, expected (rows, columns); {advice}."
         )
     _check_stored(rows)
     owners, ids = rows.detach().nonzero(as_tuple=True)
