@@ -30,7 +30,7 @@ if not {"-l", "--list"} & set(sys.argv):
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures,timings]", *needs, "-c", str(CONSTRAINTS))
+    session.install("-e", ".[figures,sharded,timings]", *needs, "-c", str(CONSTRAINTS))
 
 
 @nox.session
@@ -114,14 +114,41 @@ def timings(session: nox.Session) -> None:
 
 
 @nox.session
+def wordings(session: nox.Session) -> None:
+    """Record how versions of torch word the errors of the symptom pages; ``-- 2.15.0`` names some.
+
+    Without a name the lowest supported and the pinned one, one after the other in one environment.
+    Most are builds for CUDA of several GB.
+    """
+    needs = PYPROJECT["project"]["dependencies"]
+    lowest = next(need.partition(">=")[2] for need in needs if need.startswith("torch"))
+    pins = CONSTRAINTS.read_text("utf-8").splitlines()
+    pinned = next(pin.partition("==")[2] for pin in pins if pin.startswith("torch=="))
+    for version in session.posargs or [f"{lowest}.0", pinned]:
+        session.install("-e", ".", f"torch=={version}")
+        session.run("python", "tests/wordings.py")
+
+
+@nox.session
+def torchrec(session: nox.Session) -> None:
+    """Record what TorchRec gives for divided tables; a page shows and checks the file."""
+    session.install("-e", ".[sharded]", "-c", str(CONSTRAINTS))
+    needs = nox.project.dependency_groups(PYPROJECT, "torchrec")
+    session.install("--no-deps", *needs, "-c", str(CONSTRAINTS))
+    session.run("python", "-m", "lookup_matmul.sharded.torchrec_bags", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
-    """Check formatting, common mistakes, types and spelling; ``-- --fix`` mends what ruff can."""
+    """Check formatting, mistakes, types, spelling, imports, workflows; ``-- --fix`` mends some."""
     install(session, "docs", "test", "lint")
     fix = "--fix" in session.posargs
     session.run("ruff", "format", *([] if fix else ["--diff"]))
     session.run("ruff", "check", *session.posargs)
     session.run("mypy")
     session.run("codespell")
+    session.run("lint-imports", "--no-cache", "--no-logo")
+    session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")
 
 
 @nox.session

@@ -1,14 +1,32 @@
-"""What several test files share: the devices at hand, a single thread, and the built site."""
+"""What several test files share: the devices at hand, one thread, the built site and a browser.
 
+Tests in the browser are skipped where no Chromium with its driver is on the path, except under CI.
+"""
+
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from bs4 import BeautifulSoup
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
 
 ROOT = Path(__file__).parent.parent
-BUILDING = {"copy", "driver", "pages", "scratch", "site"}  # fixtures that build a site or need one
+BUILDING = {"browser", "copy", "pages", "scratch", "site"}  # fixtures that build a site or need one
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 
@@ -49,3 +67,19 @@ def pages(site: Path) -> dict[str, BeautifulSoup]:
     sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
     names = [path.with_suffix("").as_posix() for path in sources]
     return {n: BeautifulSoup((site / f"{n}.html").read_text("utf-8"), "html.parser") for n in names}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[webdriver.Chrome]:
+    """Start one Chromium for all tests."""
+    if not (CHROMIUM and DRIVER):
+        reason = "no chromium and chromedriver on the path"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for flag in FLAGS:
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()

@@ -1,36 +1,18 @@
-"""The built site in a real browser, at phone and desktop width, light and dark.
+"""The built site in a real browser, at phone and desktop width, light and dark."""
 
-Skipped where no Chromium with its driver is on the path, except under CI.
-"""
-
-import os
 import re
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from conftest import ROOT
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
 # Width in CSS pixels, scheme, and the least height of a drawing's type.
 VIEWS = [(320, "light", 8.8), (390, "dark", 10.5), (1300, "light", 10.5), (1300, "dark", 10.5)]
 SOURCES = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in SOURCES]
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 # Contrast of each text of a drawing against the page, by the formula of WCAG 2.2, and its size.
 INSPECT_DRAWINGS = """
 const rgb = css => css.match(/[\\d.]+/g).map(Number);
@@ -54,22 +36,6 @@ return [...document.querySelectorAll('svg.drawing text')].map(text => {
   return {text: text.textContent, size: parseFloat(style.fontSize) * scale, contrast: contrast(ink, ground)};
 });
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Start one Chromium for all pages."""
-    if not (CHROMIUM and DRIVER):
-        reason = "no chromium and chromedriver on the path"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in FLAGS:
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 class Quiet(SimpleHTTPRequestHandler):

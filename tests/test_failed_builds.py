@@ -20,6 +20,13 @@ FAULTS = {
         CELL.format(options=':tags: [raises-exception]\n:expect: "IndexError: x"\n', code="[][0]"),
         "expected 'IndexError: x', found 'IndexError: list index out of range'",
     ),
+    "another-ending": (
+        CELL.format(
+            options=':tags: [raises-exception, whole]\n:expect: "IndexError: list index"\n',
+            code="[][0]",
+        ),
+        "expected 'IndexError: list index', found 'IndexError: list index out of range'",
+    ),
     "no-expectation": (
         CELL.format(options=":tags: [raises-exception]\n", code="[][0]"),
         "names the error it expects",

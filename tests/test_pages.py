@@ -110,7 +110,7 @@ def test_expected_errors_are_shown_by_their_message_alone(pages):
         assert "Traceback" not in errors, name
         for tags, metadata, _ in code_cells(name):
             if "raises-exception" in tags and "remove-output" not in tags:
-                assert metadata["expect"] in errors, name
+                assert metadata["expect"].partition("…")[0] in errors, name
                 expectations += 1
     assert expectations > 60
 
@@ -191,7 +191,7 @@ def test_build_page_lists_every_executed_page_and_the_versions(pages):
     ]
     times = {row[0]: float(row[3]) for row in rows if len(row) == 5}
     assert set(times) == executed >= {"index", "build", TUTORIAL}
-    assert all(0 < time < 60 for time in times.values())
+    assert all(time > 0 for time in times.values())
     assert ["torch", torch.__version__] in rows
 
 

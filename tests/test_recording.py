@@ -5,80 +5,159 @@ import json
 import math
 import os
 import re
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 import pytest
 
-from lookup_matmul.timings import (
-    FORWARD,
-    check_recording,
-    checksum,
-    read_recording,
-    record,
-    write_recording,
-)
-from lookup_matmul.timings.lock import only_writer
+from lookup_matmul.timings import Case, parts, predicted_s, read_recordings, recording
+from lookup_matmul.timings.ceilings import key_of
+from lookup_matmul.timings.recording import checksum, read_recording, write_recording
 
-CASE = {
-    "form": "lookup",
-    "direction": "forward",
-    "vocab_size": 4,
-    "dim": 5,
-    "ids": 3,
-    "bags": 0,
-    "draw": "uniform",
-    "dtype": "float32",
-    "cache": "hot",
-    "distinct": 2,
-    "predicted_s": 1e-7,
-}
-MEASURED = {
-    "median_s": 2e-6,
-    "low_s": 1e-6,
-    "high_s": 3e-6,
-    "rounds": 9,
-    "calls": 100,
-    "peak_bytes": 60,
-    "launch_s": None,
-    "max_error": 0.0,
-    "stored_error": 0.0,
-    "repeats_bitwise": True,
-    "reason": None,
-}
-SOUND = {
-    "version": 1,
-    "complete": True,
-    "provenance": {
-        "kind": "cuda",
-        "device": "A device",
-        "device_memory_bytes": 10**9,
-        "driver": "1.2",
-        "cuda": "13.0",
-        "torch": "2.13.0",
-        "triton": None,
-        "cpu": "A processor",
-        "threads": 2,
-        "date": "2026-01-31",
-        "command": "nox -s timings",
-        "commit": "0123456789" * 4,
-        "quick": False,
-    },
-    "ceilings": {"copy_bytes_per_s": 1e9, "operations_per_s": {"float32": 1e10}},
-    "behaviour": {
-        "nan_in_another_row": dict.fromkeys(FORWARD, "0 of 3 rows are NaN"),
-        "id_out_of_range": dict.fromkeys(FORWARD, "IndexError: too large"),
-    },
-    "cases": [CASE | MEASURED, CASE | {"form": "index_select", "skipped": "needs 9 GB"}],
-}
+REMEDY = "Record again with python -m lookup_matmul.timings, or take the file from its source."
+CASES = [
+    Case("lookup", "forward", 4096, 64, 1024, "uniform", "float32", "hot"),
+    Case("lookup", "forward", 4096, 64, 1024, "uniform", "float32", "cold"),
+    Case("lookup", "forward", 64, 64, 1024, "equal", "float32", "hot"),
+    Case("multiplication alone", "forward", 4096, 64, 1024, "uniform", "float32", "hot"),
+    Case("embedding bag", "forward", 1000, 64, 1024, "zipf", "float32", "hot", 64),
+    Case("lookup", "backward", 4096, 64, 1024, "uniform", "float32", "hot"),
+    Case("SGD, dense", "step", 4096, 64, 1024, "uniform", "float32", "hot"),
+]
+
+
+def around(value: float) -> list[float]:
+    """Give quartiles of a ceiling that was measured with little noise."""
+    return [0.9 * value, value, 1.1 * value]
+
+
+def ceilings(factor: float = 1.0) -> dict:
+    """Give what a machine allows that does all so many times faster."""
+    prices = {key_of(case): around(2e-6 / factor) for case in CASES}
+    return {
+        "fixed_s": {"hot": prices, "cold": {name: around(2e-5 / factor) for name in prices}},
+        "row_s": {cache: {name: [0.0, 0.0, 1e-9] for name in prices} for cache in ("hot", "cold")},
+        "bandwidth": [
+            {"working_set": 2**15, "bytes_per_s": around(1e11 * factor)},
+            {"working_set": 2**28, "bytes_per_s": around(2e10 * factor)},
+        ],
+        "first_touch": [
+            {"allocated": 2**20, "s_per_byte": 3 * [0.0]},
+            {"allocated": 2**25, "s_per_byte": around(1e-10)},
+        ],
+        "rate": {"float32": {"random": around(1e11 * factor), "zeros": around(1.1e11 * factor)}},
+    }
+
+
+def measured(case: Case, first: dict, slower: float = 1.2) -> dict:
+    """Give a case that took a little longer than predicted."""
+    distinct = recording._drawn(case.draw, case.ids, case.vocab_size)[0] or case.ids
+    predicted = predicted_s(case, distinct, first)
+    low, median, high = (slower * predicted * quartile for quartile in (0.95, 1.0, 1.1))
+    return {
+        **case._asdict(),
+        "distinct": distinct,
+        "predicted_s": predicted,
+        "median_s": median,
+        "low_s": low,
+        "high_s": high,
+        "rounds": 9,
+        "calls": 100,
+        "launch_s": 4e-6,
+        "clock_hz": 1.98e9,
+        "peak_bytes": sum(part.allocated_bytes for part in parts(case, distinct)),
+        "repeats_bitwise": True,
+        "max_error": 0.0,
+        "relative_error": 0.0,
+        "error_bound": 0.0,
+    }
+
+
+def left_out(case: Case, first: dict) -> dict:
+    """Give a case that was not measured."""
+    whole = measured(case, first)
+    asked = {name: whole[name] for name in (*Case._fields, "distinct", "predicted_s")}
+    return asked | {"skipped": {"kind": "does not fit", "says": "needs 9.0 GB, 1.0 GB are free"}}
+
+
+def sound() -> dict:
+    """Give a recording such as a GPU would make."""
+    first = ceilings()
+    return {
+        "version": 2,
+        "complete": True,
+        "provenance": {
+            "kind": "cuda",
+            "device": "A device",
+            "device_memory_bytes": 10**9,
+            "driver": "580.95.05",
+            "cuda": "13.0",
+            "torch": "2.13.0+cu130",
+            "triton": None,
+            "cpu": "A processor",
+            "threads": 2,
+            "date": "2026-01-31",
+            "command": "python -m lookup_matmul.timings",
+            "commit": "0123456789" * 4,
+            "quick": False,
+        },
+        "ceilings": [first, ceilings(0.9), ceilings(0.8)],
+        "behaviour": {
+            "nan_in_another_row": {"lookup": "0 of 3 rows are NaN"},
+            "id_out_of_range": {"lookup": "AcceleratorError: device-side assert triggered"},
+        },
+        "cases": [
+            *(measured(case, first) for case in CASES),
+            left_out(CASES[0]._replace(vocab_size=2**22), first),
+        ],
+    }
+
+
+SOUND = sound()
 
 
 @pytest.fixture
 def path(tmp_path):
     """Where a recording lies."""
-    return tmp_path / "recordings" / "a-device.json"
+    return tmp_path / "a-device.json"
+
+
+def changed(place: str, value: object, found: dict = SOUND) -> dict:
+    """Copy a recording, with one member changed, or removed by ``...``."""
+    found = copy.deepcopy(found)
+    *parents, last = (int(name) if name.isdigit() else name for name in place.split("."))
+    parent = found
+    for name in parents:
+        parent = parent[name]
+    if value is ...:
+        del parent[last]
+    else:
+        parent[last] = value
+    return found
+
+
+def refusal(path, found: object) -> str:
+    """Write without any check, read, and give what is said of the field."""
+    if isinstance(found, dict):
+        found = found | {"checksum": checksum(found)}
+    path.write_text(json.dumps(found), "utf-8")
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared by the caller
+        read_recording(path)
+    said = str(refused.value)
+    assert said.startswith(f"{path}: ")
+    assert said.endswith(f". {REMEDY}")
+    assert "\n" not in said
+    return said.removeprefix(f"{path}: ").removesuffix(f". {REMEDY}")
+
+
+def faster(k: int, factor: float, found: dict = SOUND) -> dict:
+    """Copy a recording with one case made so many times faster."""
+    found = copy.deepcopy(found)
+    for name in ("low_s", "median_s", "high_s"):
+        found["cases"][k][name] /= factor
+    return found
 
 
 def test_what_is_written_can_be_read(path):
@@ -86,6 +165,259 @@ def test_what_is_written_can_be_read(path):
     write_recording(path, SOUND)
     assert read_recording(path) == SOUND | {"checksum": checksum(SOUND)}
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert len(path.read_text("utf-8").splitlines()) == 3 + len(SOUND["cases"])  # one line each
+
+
+def test_a_trial_without_cases_is_sound(path):
+    """What a run leaves that is killed before its first case."""
+    begun = SOUND | {"complete": False, "cases": [], "behaviour": {}, "ceilings": [ceilings()]}
+    write_recording(path, begun)
+    assert read_recording(path)["cases"] == []
+
+
+WRONG = {
+    "other version": ("version", 1, "data.version is 1, expected a whole number from 2 to 2"),
+    "no version": ("version", ..., "data.version is missing"),
+    "no provenance": ("provenance", ..., "data.provenance is missing"),
+    "no driver": ("provenance.driver", ..., "data.provenance.driver is missing"),
+    "driver is null": ("provenance.driver", None, "data.provenance.driver is None, expected null on a CPU only"),
+    "a GPU passed off as a CPU": ("provenance.kind", "cpu", "data.provenance.driver is '580.95.05', expected null"),
+    "unknown kind": ("provenance.kind", "tpu", "data.provenance.kind is 'tpu', expected cpu|cuda"),
+    "driver unknown": ("provenance.driver", "unknown", "data.provenance.driver is 'unknown', expected"),
+    "device is empty": ("provenance.device", "", "data.provenance.device is '', expected 1 to 300"),
+    "torch of no version": ("provenance.torch", "nightly", "data.provenance.torch is 'nightly', expected"),
+    "date without day": ("provenance.date", "2026-01", "data.provenance.date is '2026-01', expected 20"),
+    "date as number": ("provenance.date", 2026, "data.provenance.date is 2026, expected 20"),
+    "no such day": ("provenance.date", "2026-02-30", "data.provenance.date is '2026-02-30', expected a day that has been"),
+    "another command": ("provenance.command", "sleep 1", "data.provenance.command is 'sleep 1', expected python -m"),
+    "commit unknown": ("provenance.commit", "unknown", "data.provenance.commit is 'unknown', expected [0-9a-f]{40}"),
+    "commit cut short": ("provenance.commit", "0123456", "data.provenance.commit is '0123456', expected"),
+    "no threads": ("provenance.threads", 0, "data.provenance.threads is 0, expected a whole number from 1 to 4095"),
+    "foreign member": ("provenance.host", "x", "data.provenance.host is 'x', expected no such member"),
+    "whether it is a trial is text": ("provenance.quick", "no", "data.provenance.quick is 'no', expected true or false"),
+    "no ceilings": ("ceilings", [], "data.ceilings is 0, expected 2 sets"),
+    "ceilings measured once": ("ceilings", [ceilings()], "data.ceilings is 1, expected 2 sets"),
+    "no bandwidth": ("ceilings.0.bandwidth", ..., "data.ceilings[0].bandwidth is missing"),
+    "bandwidth of zero": ("ceilings.0.bandwidth.0.bytes_per_s.0", 0, "data.ceilings[0].bandwidth[0].bytes_per_s[0] is 0, expected"),
+    "quartiles out of order": ("ceilings.1.rate.float32.zeros", [3e11, 2e11, 1e11], "data.ceilings[1].rate.float32.zeros is"),
+    "two quartiles": ("ceilings.0.rate.float32.random", [1e11, 1e11], "data.ceilings[0].rate.float32.random is"),
+    "a ceiling that the end lacks": ("ceilings.2.fixed_s.hot", {"forward x": around(2e-6)}, "data.cases[0] needs a ceiling that is not there: 'forward lookup'"),
+    "rates that do not go together": ("ceilings.2.rate.float32.random", around(1e13), "data.ceilings is ["),
+    "an absurd quartile": ("ceilings.0.bandwidth.1.bytes_per_s.2", 9e13, "data.ceilings is ["),
+    "cases no list": ("cases", {}, "data.cases is {}, expected a list"),
+    "a case no object": ("cases.0", 1, "data.cases[0] is 1, expected an object"),
+    "negative time": ("cases.0.median_s", -1e-6, "data.cases[0].median_s is -1e-06, expected a number from"),
+    "time is text": ("cases.0.median_s", "1", "data.cases[0].median_s is '1', expected a number from"),
+    "time is true": ("cases.0.median_s", True, "data.cases[0].median_s is True, expected a number from"),
+    "huge integer": ("cases.0.peak_bytes", 10**400, "data.cases[0].peak_bytes is 1"),
+    "more than the device has": ("cases.0.peak_bytes", 2 * 10**9, "data.cases[0].peak_bytes is 2000000000, expected at most 1000000000"),
+    "unknown form": ("cases.0.form", "magic", "data.cases[0].form is 'magic', expected one of lookup"),
+    "form without this direction": ("cases.3.direction", "step", "data.cases[3].form is 'multiplication alone', expected one of SGD, dense"),
+    "form without bags": ("cases.0.bags", 64, "data.cases[0].form is 'lookup', expected one of embedding bag"),
+    "bags that share no ids evenly": ("cases.4.bags", 63, "data.cases[4].ids is 1024, expected a multiple of the 63 bags"),
+    "another draw": ("cases.0.draw", "zipf", "data.cases[0].distinct is"),
+    "fewer distinct than drawn": ("cases.0.distinct", 900, "data.cases[0].distinct is 900, expected"),
+    "too many distinct": ("cases.7.distinct", 1025, "data.cases[7].distinct is 1025, expected at most the ids"),
+    "another number of ids": ("cases.0.ids", 2048, "data.cases[0].distinct is"),
+    "another dimension": ("cases.0.dim", 128, "data.cases[0].predicted_s is"),
+    "another dtype": ("cases.0.dtype", "bfloat16", "data.cases[0].predicted_s is"),
+    "a better prediction": ("cases.0.predicted_s", SOUND["cases"][0]["median_s"], "data.cases[0].predicted_s is"),
+    "a prediction times 100": ("cases.0.predicted_s", 100 * SOUND["cases"][0]["predicted_s"], "data.cases[0].predicted_s is"),
+    "no spread": ("cases.0.low_s", ..., "data.cases[0].low_s is missing"),
+    "median below": ("cases.0.low_s", 1.1 * SOUND["cases"][0]["median_s"], "data.cases[0].median_s is"),
+    "median above": ("cases.0.high_s", 0.9 * SOUND["cases"][0]["median_s"], "data.cases[0].median_s is"),
+    "two rounds": ("cases.0.rounds", 2, "data.cases[0].rounds is 2, expected a whole number from 3"),
+    "error over its bound": ("cases.3.max_error", 123.0, "data.cases[3].max_error is 123.0, expected a rounding of its sums"),
+    "a bound of its own": ("cases.3.error_bound", 1.0, "data.cases[3].error_bound is 1.0, expected"),
+    "a result of zeros": ("cases.3.relative_error", 1.0, "data.cases[3].relative_error is 1.0, expected"),
+    "whether it repeats is text": ("cases.0.repeats_bitwise", "yes", "data.cases[0].repeats_bitwise is 'yes', expected true or"),
+    "measured and skipped": ("cases.0.skipped", {"kind": "does not fit", "says": "x"}, "data.cases[0].median_s is"),
+    "skipped without a reason": ("cases.7.skipped", {"kind": "does not fit"}, "data.cases[7].skipped.says is missing"),
+    "a reason of its own": ("cases.7.skipped.kind", "bad luck", "data.cases[7].skipped.kind is 'bad luck', expected does not fit|"),
+    "twice the same": ("cases.1.cache", "hot", "data.cases[1].predicted_s is"),
+    "no behaviour": ("behaviour", ..., "data.behaviour is missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_member_is_named(path, name):
+    """With the file, what was expected and the remedy, though the checksum fits."""
+    place, value, fault = WRONG[name]
+    assert refusal(path, changed(place, value)).startswith(fault)
+
+
+def test_a_case_that_stands_twice_is_refused(path):
+    """Also with other times."""
+    twice = copy.deepcopy(SOUND)
+    twice["cases"].append(measured(CASES[0], twice["ceilings"][0], slower=1.3))
+    assert "expected a case that was not there before" in refusal(path, twice)
+
+
+def test_the_future_is_refused(path):
+    """From tomorrow on, which no clock of the reader can be behind by accident for long."""
+    today = datetime.now(UTC).date()
+    write_recording(path, changed("provenance.date", today.isoformat()))
+    read_recording(path)
+    later = changed("provenance.date", (today + timedelta(days=2)).isoformat())
+    assert "expected a day that has been" in refusal(path, later)
+
+
+@pytest.mark.parametrize("k", range(len(CASES)), ids=lambda k: f"{CASES[k].form}-{CASES[k].cache}")
+def test_a_case_made_fifteen_times_faster_is_refused(path, k):
+    """By the ceilings of the same run, at the level of cache that its data live in."""
+    assert refusal(path, faster(k, 15)).startswith(f"data.cases[{k}].median_s is")
+
+
+def test_a_lookup_made_faster_with_everything_computed_anew_is_refused(path):
+    """Whoever changes a time can compute predictions and checksum, but not the other ceilings."""
+    forged = faster(0, 15)
+    for limits in forged["ceilings"]:
+        limits["fixed_s"]["hot"]["forward lookup"] = around(1e-12)
+    for result in forged["cases"]:
+        case = Case(*(result[name] for name in Case._fields))
+        result["predicted_s"] = predicted_s(case, result["distinct"], forged["ceilings"][0])
+    assert refusal(path, forged).startswith("data.cases[0].median_s is")
+
+
+def test_data_of_a_cache_may_be_faster_than_memory_but_not_than_the_cache(path):
+    """Each is held against its own level: what a hot case may reach, a cold one may not."""
+    alike = copy.deepcopy(SOUND)
+    for limits in alike["ceilings"]:
+        for cache in ("hot", "cold"):
+            limits["fixed_s"][cache] = dict.fromkeys(limits["fixed_s"][cache], around(1e-9))
+    small = Case("lookup", "forward", 64, 64, 64, "uniform", "float32", "hot")
+    hot, cold = (measured(small._replace(cache=c), alike["ceilings"][0]) for c in ("hot", "cold"))
+    same = {name: hot[name] for name in ("low_s", "median_s", "high_s")}
+    write_recording(path, alike | {"cases": [hot, cold]})
+    read_recording(path)
+    assert refusal(path, alike | {"cases": [hot, cold | same]}).startswith(
+        "data.cases[1].median_s is"
+    )
+
+
+def test_a_time_a_thousand_times_the_prediction_is_refused(path):
+    """A machine that slept, or a digit too many."""
+    assert refusal(path, faster(0, 1 / 1000)).startswith("data.cases[0].median_s is")
+    write_recording(path, faster(0, 1 / 500))
+    read_recording(path)
+
+
+def test_ceilings_that_lack_what_a_case_needs_are_named(path):
+    """No number could be compared."""
+    lacking = copy.deepcopy(SOUND)
+    for limits in lacking["ceilings"]:
+        del limits["fixed_s"]["hot"]["backward lookup"]
+    said = refusal(path, lacking)
+    assert said.startswith("data.cases[5] needs a ceiling that is not there")
+
+
+HOSTILE = {
+    "script": "NVIDIA H200 <script>alert(1)</script>",
+    "directive": "NVIDIA H200\n\n```{literalinclude} /secret\n```",
+    "role": "{raw}`x`",
+    "column": "a | b",
+    "line": "a\nb",
+    "carriage return": "a\rb",
+    "line separator": "a\u2028b",
+    "bell": "a\x07b",
+    "null": "a\x00b",
+    "delete": "a\x7fb",
+    "escape sequence": "a\x9bb",
+    "turned around": "a\u202eb",
+    "no width": "a\u200bb",
+    "half a character": "a\ud800b",
+    "last line": "a\n",
+    "too long": "é漢 " * 100 + ".",
+}
+TEXTS = [
+    "provenance.device",
+    "provenance.cpu",
+    "provenance.command",
+    "behaviour.id_out_of_range.lookup",
+    "cases.7.skipped.says",
+]
+
+
+@pytest.mark.parametrize("place", TEXTS)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_text_that_could_be_markup_is_refused(path, place, kind):
+    """In every member that is free text; the words stay on one line."""
+    field = "data." + re.sub(r"\.(\d)", r"[\1]", place)
+    said = refusal(path, changed(place, HOSTILE[kind]))
+    assert (
+        said
+        == f"{field} is {HOSTILE[kind]!a:.60}, expected 1 to 300 characters without < > {{ }} | ` and controls"
+    )
+
+
+def test_a_name_that_could_be_markup_is_refused(path):
+    """Names of members reach pages too."""
+    said = refusal(path, changed("behaviour.<b>", {}))
+    assert said.startswith("the name of a member of data.behaviour is '<b>', expected")
+
+
+@pytest.mark.parametrize("place", ["provenance.date", "provenance.driver", "provenance.cuda"])
+def test_numbers_are_written_with_the_digits_of_ascii(path, place):
+    """Others would pass for them in a pattern."""
+    assert refusal(path, changed(place, "٢٠٢٦-٠١-٣١")).startswith(f"data.{place} is")
+
+
+@pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_no_number(path, name):
+    """JSON has none of these, though Python reads them."""
+    write_recording(path, SOUND)
+    text = path.read_text("utf-8").replace('"rounds": 9', f'"rounds": {name}', 1)
+    path.write_text(text.replace('"max_error": 0.0', f'"max_error": {name}', 1), "utf-8")
+    with pytest.raises(ValueError, match=r"data\.cases\[0\]\.\w+ is -?(nan|inf), expected"):
+        read_recording(path)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_no_number_is_written(path, value):
+    """Nothing is left on disk."""
+    with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+        write_recording(path, changed("cases.0.max_error", value))
+    assert not list(path.parent.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"calls": 100', '"calls": 101'),
+        ("A device", "Another device"),
+        ('"complete": true', '"complete": false'),
+    ],
+)
+def test_an_edited_file_is_refused(path, old, new):
+    """However likely the new value is."""
+    write_recording(path, SOUND)
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
+    with pytest.raises(ValueError, match=r"data\.checksum is .*, expected another: the file was"):
+        read_recording(path)
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(path):
+    """At any length."""
+    write_recording(path, SOUND)
+    whole = path.read_bytes().rstrip()
+    for length in range(0, len(whole), 97):
+        path.write_bytes(whole[:length])
+        with pytest.raises(
+            ValueError, match=r"a-device\.json: the file is not JSON: .*Record again"
+        ):
+            read_recording(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"1" * 5000, b"[" * 100_000, b"\xff\xfe", b"[]", b"null", b'"a"']
+)
+def test_another_kind_of_file_is_refused(path, content):
+    """JSON or not."""
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"a-device\.json: (data is .*, expected an|.*not JSON|Exceeds)"
+    ):
+        read_recording(path)
 
 
 def test_writers_do_not_meet_in_one_file(path):
@@ -124,363 +456,26 @@ def test_a_failed_write_leaves_the_old_recording(path, monkeypatch):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
-def test_one_recording_has_one_writer(path):
-    """The second is refused in words, another file is free, and so is this one afterwards."""
-    with only_writer(path):
-        with pytest.raises(ValueError, match=r"a-device\.json: somebody else is recording into"):
-            record(path, [], device="cpu", command="a test", commit=40 * "0", quick=True)
-        with only_writer(path.with_name("another.json")):
-            pass
-    by_another_way = path.parent / ".." / path.parent.name / path.name
-    with (
-        only_writer(path),
-        pytest.raises(ValueError, match="somebody else"),
-        only_writer(by_another_way),
-    ):
-        pass
-    with only_writer(path):
-        pass
-
-
-def changed(place: str, value: object) -> dict:
-    """Copy the sound recording, with one member changed, or removed by ``...``."""
-    recording = copy.deepcopy(SOUND)
-    *parents, last = place.split(".")
-    parent = recording
-    for name in parents:
-        parent = parent[int(name) if name.isdigit() else name]
-    key = int(last) if last.isdigit() else last
-    if value is ...:
-        del parent[key]
-    else:
-        parent[key] = value
-    return recording | {"checksum": checksum(recording)}
-
-
-WRONG = {
-    "other version": ("version", 2, "version is 2, expected 1"),
-    "no version": ("version", ..., "data must contain ['version'] properties"),
-    "no provenance": ("provenance", ..., "data must contain ['provenance'] properties"),
-    "no driver": ("provenance.driver", ..., "data.provenance must contain ['driver'] properties"),
-    "driver is null": ("provenance.driver", None, "data.provenance.driver is None on kind 'cuda'"),
-    "cuda on a CPU": ("provenance.kind", "cpu", "data.provenance.driver is '1.2' on kind 'cpu'"),
-    "device is empty": ("provenance.device", "", "data.provenance.device must be longer"),
-    "date without day": ("provenance.date", "2026-01", "data.provenance.date must match pattern"),
-    "no such day": (
-        "provenance.date",
-        "2026-02-30",
-        "data.provenance.date is '2026-02-30', expected a day that exists",
-    ),
-    "commit unknown": ("provenance.commit", "unknown", "data.provenance.commit must match pattern"),
-    "driver unknown": ("provenance.driver", "unknown", "data.provenance.driver must match pattern"),
-    "peak of more than there is": (
-        "cases.0.peak_bytes",
-        10**19,
-        "data.cases[0].peak_bytes is 10000000000000000000, expected a finite number below 2**63",
-    ),
-    "huge integer": (
-        "ceilings.copy_bytes_per_s",
-        10**400,
-        "data.ceilings.copy_bytes_per_s is",
-    ),
-    "date as number": ("provenance.date", 2026, "data.provenance.date must be string"),
-    "no threads": (
-        "provenance.threads",
-        0,
-        "data.provenance.threads must be bigger than or equal to 1",
-    ),
-    "unknown kind": (
-        "provenance.kind",
-        "tpu",
-        "data.provenance.kind must be one of ['cpu', 'cuda']",
-    ),
-    "foreign member": (
-        "provenance.host",
-        "x",
-        "data.provenance must not contain {'host'} properties",
-    ),
-    "no ceilings": ("ceilings", {}, "data.ceilings must contain"),
-    "ceiling of zero": (
-        "ceilings.copy_bytes_per_s",
-        0,
-        "data.ceilings.copy_bytes_per_s must be bigger than 0",
-    ),
-    "no float32 ceiling": (
-        "ceilings.operations_per_s",
-        {},
-        "data.ceilings.operations_per_s must contain",
-    ),
-    "cases no list": ("cases", {}, "data.cases must be array"),
-    "negative time": (
-        "cases.0.median_s",
-        -1e-6,
-        "data.cases[0].median_s must be bigger than 0",
-    ),
-    "time is text": (
-        "cases.0.median_s",
-        "1",
-        "data.cases[0].median_s must be number",
-    ),
-    "unknown form": (
-        "cases.0.form",
-        "magic",
-        "data.cases[0].form must be one of",
-    ),
-    "no spread": ("cases.0.low_s", ..., "data.cases[0] must contain ['low_s'] properties"),
-    "measured and skipped": (
-        "cases.0.skipped",
-        "no",
-        "data.cases[0] must not contain",
-    ),
-    "two rounds": ("cases.0.rounds", 2, "data.cases[0].rounds must be bigger than or equal to 3"),
-    "median below": (
-        "cases.0.low_s",
-        2.5e-6,
-        "data.cases[0].median_s is not between its quartiles",
-    ),
-    "median above": (
-        "cases.0.high_s",
-        1.5e-6,
-        "data.cases[0].median_s is not between its quartiles",
-    ),
-    "too many distinct": (
-        "cases.0.distinct",
-        4,
-        "data.cases[0].distinct is 4, more than ids or rows",
-    ),
-    "form without backward": (
-        "cases.1.direction",
-        "backward",
-        "data.cases[1].form is 'index_select', which has no backward pass",
-    ),
-    "bags that share no ids evenly": (
-        "cases.0",
-        CASE | MEASURED | {"form": "embedding bag", "bags": 2},
-        "data.cases[0].ids is 3, expected a multiple of the 2 bags",
-    ),
-    "form without bags": (
-        "cases.1.bags",
-        3,
-        "data.cases[1].form is 'index_select', which has no forward pass of bags",
-    ),
-    "whether it repeats is text": (
-        "cases.0.repeats_bitwise",
-        "yes",
-        "data.cases[0].repeats_bitwise must be boolean",
-    ),
-    "a form not tried": (
-        "behaviour.id_out_of_range.lookup",
-        ...,
-        "data.behaviour.id_out_of_range must contain",
-    ),
-    "no behaviour": ("behaviour", ..., "data must contain ['behaviour'] properties"),
-    "twice the same": ("cases.1.form", "lookup", "data.cases[1] is Case("),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_member_is_named(path, name):
-    """Both on writing and on reading, though the checksum fits."""
-    place, value, fault = WRONG[name]
-    recording = changed(place, value)
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared below
-        write_recording(path, recording)
-    assert str(refused.value).startswith(f"{path}: {fault}")
-    assert not path.exists()
-    path.parent.mkdir()
-    path.write_text(json.dumps(recording), "utf-8")
-    with pytest.raises(ValueError) as refused:  # noqa: PT011
-        read_recording(path)
-    assert str(refused.value).startswith(f"{path}: {fault}")
-    assert str(refused.value).endswith(
-        "Record again with nox -s timings, or take the file from its source."
-    )
-
-
-HOSTILE = {
-    "script": "NVIDIA H200 <script>alert(1)</script>",
-    "directive": "NVIDIA H200\n\n```{literalinclude} /secret\n```",
-    "role": "{raw}`x`",
-    "column": "a | b",
-    "line": "a\nb",
-    "carriage return": "a\rb",
-    "line separator": "a\u2028b",
-    "bell": "a\x07b",
-    "null": "a\x00b",
-    "delete": "a\x7fb",
-    "escape sequence": "a\x9bb",
-    "turned around": "a\u202eb",
-    "no width": "a\u200bb",
-    "half a character": "a\ud800b",
-    "last line": "a\n",
-}
-TEXTS = [
-    "provenance.device",
-    "provenance.cuda",
-    "provenance.torch",
-    "provenance.triton",
-    "provenance.cpu",
-    "provenance.command",
-    "behaviour.nan_in_another_row.lookup",
-    "behaviour.id_out_of_range.lookup",
-    "cases.0.reason",
-    "cases.1.skipped",
-]
-
-
-@pytest.mark.parametrize("place", TEXTS)
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_text_that_could_be_markup_is_refused(path, place, kind):
-    """On writing and on reading, in every member that is free text; the words stay on one line."""
-    recording = changed(place, HOSTILE[kind])
-    name = "data." + re.sub(r"\.(\d)", r"[\1]", place)
-    said = f"{path}: {name} is {HOSTILE[kind]!a:.60}, expected one line of at most 300 characters, "
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared below
-        write_recording(path, recording)
-    assert str(refused.value).startswith(said + "without control characters and < > { } | `.")
-    assert "\n" not in str(refused.value)
-    path.parent.mkdir()
-    path.write_text(json.dumps(recording), "utf-8")
-    with pytest.raises(ValueError) as refused:  # noqa: PT011
-        read_recording(path)
-    assert str(refused.value).startswith(said)
-
-
-@pytest.mark.parametrize("place", TEXTS)
-def test_text_has_an_end(path, place):
-    """Three hundred characters of any script are taken, one more is not."""
-    write_recording(path, changed(place, "é漢 " * 100))
-    with pytest.raises(ValueError, match="must be shorter than or equal to 300 characters"):
-        write_recording(path, changed(place, "é漢 " * 100 + "."))
-
-
-@pytest.mark.parametrize("place", ["provenance.date", "provenance.driver"])
-def test_numbers_are_written_with_the_digits_of_ascii(path, place):
-    """Others would pass for them in a pattern."""
-    value = "٢٠٢٦-٠١-٣١" if place.endswith("date") else "١.٢"
-    with pytest.raises(ValueError, match=f"data.{place} must match pattern"):
-        write_recording(path, changed(place, value))
-
-
-@pytest.mark.parametrize("seconds", [5e-9, 1e-8])
-def test_faster_than_the_machine_needs_a_reason(path, seconds):
-    """124 compulsory bytes in 10 ns are 12.4 GB/s, where a copy reaches 1."""
-    faster = {"median_s": seconds, "low_s": seconds, "high_s": seconds}
-    recording = copy.deepcopy(SOUND)
-    recording["cases"][0] |= faster
-    with pytest.raises(
-        ValueError, match=r"data.cases\[0\].median_s means .* GB/s of compulsory bytes"
-    ):
-        write_recording(path, recording)
-    recording["cases"][0]["reason"] = "stays in a cache"
-    write_recording(path, recording)
-
-
-def test_no_reason_explains_the_impossible(path):
-    """A hundred times the copy is no cache but a wrong clock."""
-    recording = copy.deepcopy(SOUND)
-    recording["cases"][0] |= dict.fromkeys(("median_s", "low_s", "high_s"), 1e-9)
-    recording["cases"][0]["reason"] = "stays in a cache"
-    with pytest.raises(ValueError, match=r"GB/s of compulsory bytes, .* this is not possible"):
-        write_recording(path, recording)
-
-
-def test_more_operations_than_the_machine_needs_a_reason(path):
-    """120 operations in 2 µs are 60 MFLOP/s, where a product reaches 10."""
-    recording = copy.deepcopy(SOUND)
-    recording["cases"][0] |= {"form": "multiplication alone"}
-    write_recording(path, recording)
-    recording["ceilings"]["operations_per_s"]["float32"] = 1e7
-    with pytest.raises(
-        ValueError,
-        match=r"means 0.06 GFLOP/s, where a square product of random numbers reaches 0.01",
-    ):
-        write_recording(path, recording)
-
-
-@pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
-def test_no_number(path, name):
-    """JSON has none of these, though Python writes them."""
-    write_recording(path, SOUND)
-    path.write_text(path.read_text("utf-8").replace("2e-06", name), "utf-8")
-    with pytest.raises(
-        ValueError,
-        match=r"a-device.json: data.cases\[0\].median_s is -?(nan|inf), expected a finite",
-    ):
-        read_recording(path)
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_no_number_is_written(path, value):
-    """Before a byte is on disk."""
-    recording = copy.deepcopy(SOUND)
-    recording["cases"][0]["max_error"] = value
-    with pytest.raises(
-        ValueError, match=r"data.cases\[0\].max_error is (nan|inf), expected a finite number"
-    ):
-        write_recording(path, recording)
-    assert not path.exists()
-
-
-def test_a_number_too_large_for_a_float(path):
-    """1e999 is read as infinity."""
-    write_recording(path, SOUND)
-    path.write_text(
-        path.read_text("utf-8").replace('"max_error": 0.0', '"max_error": 1e999'), "utf-8"
-    )
-    with pytest.raises(
-        ValueError, match=r"data.cases\[0\].max_error is inf, expected a finite number"
-    ):
-        read_recording(path)
-
-
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("2e-06", "2.1e-06"),
-        ("A device", "Another device"),
-        ('"complete": true', '"complete": false'),
-    ],
+    "name", ["a b", "a`b", "a\nb", "<b>", "é", ".hidden", "-o", "a" * 81, "![](x)", "a|b"]
 )
-def test_an_edited_file_is_refused(path, old, new):
-    """However likely the new value is."""
-    write_recording(path, SOUND)
-    path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
-    with pytest.raises(ValueError, match="checksum does not match: the file was edited"):
-        read_recording(path)
+def test_a_file_needs_a_plain_name(tmp_path, name):
+    """Pages show it; so a name is refused before the file is read."""
+    (tmp_path / f"{name}.json").write_text("not read")
+    with pytest.raises(ValueError, match=r"the name of the file is .*; rename the file\.$") as said:
+        read_recordings(tmp_path)
+    assert "\n" not in str(said.value)
+    assert str(said.value).isascii()
 
 
-def test_a_truncated_file_is_refused_wherever_it_ends(path):
-    """At any length."""
-    write_recording(path, SOUND)
-    whole = path.read_bytes()
-    for length in range(0, len(whole) - 1, 37):
-        path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match="the file is not JSON"):
-            read_recording(path)
-
-
-def test_what_json_allows_and_nobody_can_read_is_refused(path):
-    """Thousands of digits, and a thousand brackets, in words that name the file."""
-    path.parent.mkdir()
-    for content in ("1" * 5000, "[" * 100_000):
-        path.write_text(content, "utf-8")
-        with pytest.raises(ValueError, match=r"a-device\.json: the file is not JSON"):
-            read_recording(path)
-
-
-@pytest.mark.parametrize("content", [b"[]", b"null", b'"text"', b"\xff\xfe"])
-def test_another_kind_of_file_is_refused(path, content):
-    """JSON or not."""
-    path.parent.mkdir()
-    path.write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"a-device.json: (data must be object|the file is not JSON)"
-    ):
-        read_recording(path)
-
-
-def test_the_sound_one_passes():
-    """So that the refusals above mean something."""
-    check_recording("x.json", SOUND | {"checksum": checksum(SOUND)})
+def test_recordings_of_a_folder_are_read_gpus_first(tmp_path):
+    """By plain names, such as the command gives, and what people may call a machine."""
+    on_cpu = copy.deepcopy(SOUND)
+    on_cpu["provenance"] |= {"kind": "cpu", "driver": None, "cuda": None}
+    for result in on_cpu["cases"]:
+        result |= {} if "skipped" in result else {"launch_s": None, "clock_hz": None}
+    names = ["nvidia-h200", "My_GPU.2", "a" * 80]
+    for name in names:
+        write_recording(tmp_path / f"{name}.json", SOUND)
+    write_recording(tmp_path / "amd-epyc-2-threads.json", on_cpu)
+    assert list(read_recordings(tmp_path)) == [*sorted(names), "amd-epyc-2-threads"]

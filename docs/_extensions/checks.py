@@ -20,6 +20,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
+from words import same_words
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"
@@ -97,7 +98,8 @@ def _unexpected(cell: nbformat.NotebookNode, expected: str) -> str | None:
     found = _error_of(cell)
     if found is None:
         return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
-    if found.startswith(expected):
+    whole = "whole" in cell.metadata.get("tags", [])
+    if same_words(found, expected) if whole else found.startswith(expected):
         return None
     return f"this cell raised another error; expected {expected!r}, found {found!r}"
 

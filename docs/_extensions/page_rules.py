@@ -145,7 +145,7 @@ def _of_cells(cells: list[Cell]) -> Iterator[Finding]:
                     f"{count} lines of open code, of which readers "
                     f"follow {LONGEST}; move part into the package or a setup cell",
                 )
-        if "skip-execution" in cell.tags:
+        if "skip-execution" in cell.tags and "recorded" not in cell.tags:
             yield Finding(
                 cell.line,
                 "never-run",

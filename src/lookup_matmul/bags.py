@@ -2,11 +2,14 @@
 
 from __future__ import annotations  # the reference shows an alias by its name
 
+import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import torch
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 class Bags(NamedTuple):
@@ -37,7 +40,7 @@ class Bags(NamedTuple):
     weights: torch.Tensor | None = None
 
 
-Rows: TypeAlias = sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]
+Rows: TypeAlias = "sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]"
 Members: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
 
 
@@ -57,3 +60,9 @@ def members_of(bags: Sequence[Any]) -> Members:
                 "wrap it in torch.as_tensor(...)."
             )
     return ids, offsets, weights
+
+
+def is_scipy(rows: object) -> bool:
+    """Tell whether rows are a sparse matrix of SciPy, which whoever holds one has imported."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(rows))

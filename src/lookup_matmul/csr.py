@@ -2,12 +2,16 @@
 
 from __future__ import annotations  # the reference shows SciPy's class by its public name
 
+from typing import TYPE_CHECKING
+
 import torch
-from scipy import sparse
 
 from lookup_matmul.bag_checks import check_bags
 from lookup_matmul.bags import Bags, members_of
 from lookup_matmul.checks import check_vocab_size
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 NARROW = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32)
 
@@ -49,6 +53,8 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
            [0., 0., 0., 0.],
            [1., 0., 0., 0.]], dtype=float32)
     """
+    from scipy import sparse  # here, since nothing else of the package needs it
+
     bags = Bags(*members_of(bags))
     check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 
 from lookup_matmul.bag_checks import check_rows
-from lookup_matmul.bags import Bags, Rows, members_of
+from lookup_matmul.bags import Bags, Rows, is_scipy, members_of
 
 # The dtypes that count as sound input and that NumPy and torch both know;
 # a swapped order of bytes makes another dtype.
@@ -52,6 +51,7 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> rows = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]])
     >>> to_bags(rows).ids, to_bags(rows).offsets, to_bags(rows).weights
     (tensor([1, 3, 0], dtype=torch.int32), tensor([0, 2, 2, 3], dtype=torch.int32), \
@@ -61,7 +61,7 @@ tensor([2, 3, 1]))
         bags = _from_torch(rows)
     elif isinstance(rows, (tuple, list)) and len(rows) in (2, 3):
         bags = Bags(*members_of(rows))
-    elif sparse.issparse(rows):
+    elif is_scipy(rows):
         bags = _from_scipy(rows)
     else:
         raise TypeError(

@@ -3,9 +3,8 @@
 from __future__ import annotations  # the reference shows an alias by its name
 
 import torch
-from scipy import sparse
 
-from lookup_matmul.bags import Rows
+from lookup_matmul.bags import Rows, is_scipy
 from lookup_matmul.checks import check_table
 from lookup_matmul.rows import bags_for
 
@@ -84,7 +83,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
         check_table(weight)
         _check_dim(weight)
     ids, offsets, weights = bags_for(rows, weight.shape[0], weight.device, check)
-    if weight.requires_grad and torch.is_grad_enabled() and sparse.issparse(rows):
+    if weight.requires_grad and torch.is_grad_enabled() and is_scipy(rows):
         # Backward reads them again, and torch cannot see what SciPy writes in the meantime.
         ids, offsets = ids.clone(), offsets.clone()
         weights = None if weights is None else weights.clone()

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 
-from lookup_matmul.bags import Bags
+from lookup_matmul.bags import Bags, is_scipy
 from lookup_matmul.checks import ID_DTYPES
 from lookup_matmul.dense import dense_rows
 from lookup_matmul.forms import one_hot
@@ -73,7 +72,7 @@ class Feed:
             passed = bags.ids
         elif isinstance(self.passed, torch.Tensor) and self.passed.layout is torch.strided:
             passed = self.passed[kept]
-        elif sparse.issparse(self.passed):
+        elif is_scipy(self.passed):
             passed = self.passed[kept.cpu().numpy()]
         return replace(self, passed=passed, bags=bags, shape=(int(kept.sum()),))
 

@@ -6,6 +6,7 @@ from lookup_matmul.figures.coinciding import draw_coinciding
 from lookup_matmul.figures.csr import draw_csr
 from lookup_matmul.figures.curves import draw_curves
 from lookup_matmul.figures.differences import draw_differences
+from lookup_matmul.figures.distances import draw_distances
 from lookup_matmul.figures.ends import draw_both_ends
 from lookup_matmul.figures.equality import draw_equality
 from lookup_matmul.figures.hashes import draw_hashes
@@ -16,7 +17,10 @@ from lookup_matmul.figures.names import draw_names
 from lookup_matmul.figures.parts import draw_parts
 from lookup_matmul.figures.paths import draw_path
 from lookup_matmul.figures.points import draw_points
+from lookup_matmul.figures.predictions import draw_predictions
+from lookup_matmul.figures.roofline import draw_roofline
 from lookup_matmul.figures.scatter import draw_scatter_add
+from lookup_matmul.figures.shards import draw_shards
 from lookup_matmul.figures.spread import draw_spread
 from lookup_matmul.figures.strips import draw_strips
 from lookup_matmul.figures.sums import draw_sum_of_rows
@@ -36,6 +40,7 @@ __all__ = [
     "draw_csr",
     "draw_curves",
     "draw_differences",
+    "draw_distances",
     "draw_equality",
     "draw_hashes",
     "draw_heat_map",
@@ -47,7 +52,10 @@ __all__ = [
     "draw_parts",
     "draw_path",
     "draw_points",
+    "draw_predictions",
+    "draw_roofline",
     "draw_scatter_add",
+    "draw_shards",
     "draw_spread",
     "draw_strips",
     "draw_sum_of_rows",

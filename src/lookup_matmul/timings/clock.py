@@ -1,4 +1,6 @@
-"""Time several ways to compute one result, side by side in one run."""
+"""Time several ways to compute one result, in turns."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from statistics import quantiles
@@ -10,8 +12,7 @@ import torch
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 Watch: TypeAlias = Callable[..., float]
-CYCLES_PER_S = 4e9  # more than a GPU makes; a slower one waits longer
-LONGEST_WAIT_S = 0.02
+FLUSHED_BYTES = 2**28
 
 
 class Spread(NamedTuple):
@@ -36,110 +37,6 @@ class Spread(NamedTuple):
     calls: int
 
 
-def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls in a row, waiting for the device at both ends; seconds for one of them.
-
-    Parameters
-    ----------
-    call : collections.abc.Callable
-        What is timed; takes no argument.
-    calls : int
-        How often.
-    prepare : collections.abc.Callable, optional
-        Called before the first of them and not timed: to empty a cache, say.
-
-    Returns
-    -------
-    float
-        Seconds, the mean of ``calls``.
-
-    Notes
-    -----
-    At least two calls warm up, a hundredth of those that are timed; then ``prepare`` is called
-    once more. :class:`timeit.Timer` runs the loop and pauses Python's garbage collector.
-    PyTorch's own timer does the same with one thread, and needs to be told of more.
-
-    Examples
-    --------
-    >>> stopwatch(lambda: torch.ones(10), calls=3) > 0
-    True
-    """
-    names = {"call": call, "prepare": prepare or (lambda: None)}
-    # Not torch.utils.benchmark: its import looks for a compiler of CUDA, and says if it finds one.
-    timer = Timer("call()", "prepare()", _now, globals=names)
-    timer.timeit(max(calls // 100, 2))
-    return timer.timeit(calls) / calls
-
-
-def _now() -> float:
-    """Read the clock once the device has done what was asked of it."""
-    if torch.accelerator.is_available():
-        torch.accelerator.synchronize()
-    return perf_counter()
-
-
-def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls in a row between two events on the GPU, without the time to launch them.
-
-    Parameters
-    ----------
-    call, calls, prepare
-        As for :func:`stopwatch`; what ``prepare`` queues runs before the first event.
-
-    Returns
-    -------
-    float
-        Seconds, the mean of ``calls``.
-
-    Notes
-    -----
-    The GPU is kept waiting until all calls are queued, or the clock would show how fast the
-    processor asks for small ones; :func:`launch_s` measures that.
-    A queue holds about a thousand kernels, so ``calls`` should stay under some hundred.
-
-    Examples
-    --------
-    >>> if torch.cuda.is_available():
-    ...     assert cuda_stopwatch(lambda: torch.ones(10, device="cuda"), calls=3) > 0
-    """
-    asking_s = launch_s(call)
-    torch.cuda.synchronize()
-    if prepare is not None:
-        prepare()
-    waited_s = min(asking_s * calls, LONGEST_WAIT_S)
-    torch.cuda._sleep(int(CYCLES_PER_S * waited_s))  # type: ignore[no-untyped-call]
-    start, end = (torch.Event("cuda", enable_timing=True) for _ in range(2))
-    start.record()
-    for _ in range(calls):
-        call()
-    end.record()
-    torch.cuda.synchronize()
-    return float(start.elapsed_time(end)) / 1e3 / calls
-
-
-def launch_s(call: Call) -> float:
-    """Time how long the processor is busy with a call; a GPU may still be at it afterwards.
-
-    Parameters
-    ----------
-    call : collections.abc.Callable
-        What is timed; takes no argument.
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Examples
-    --------
-    >>> launch_s(lambda: torch.ones(10)) > 0
-    True
-    """
-    begin = perf_counter()
-    call()
-    return perf_counter() - begin
-
-
 def time_side_by_side(
     contenders: Mapping[str, Call],
     *,
@@ -147,7 +44,8 @@ def time_side_by_side(
     block_s: float = 0.02,
     most_calls: int = 10**6,
     prepare: Call | None = None,
-    watch: Watch = stopwatch,
+    prepared_calls: int = 1,
+    watch: Watch | None = None,
 ) -> dict[str, Spread]:
     """Time contenders in turns, so that a change of the machine's speed meets all of them.
 
@@ -157,15 +55,14 @@ def time_side_by_side(
         Name and call of each; a call takes no argument.
     rounds : int
         How often each has its turn, at least 3.
-    block_s : float
-        How long a turn should last at least, in seconds; it takes as many calls as that needs.
-        Longer blocks measure with a warm cache, since a turn evicts the data of the one before.
-    most_calls : int
-        How many calls a turn takes at most.
-    prepare : collections.abc.Callable, optional
-        Called before every turn, which is then a single call: to measure with a cold cache.
-    watch : collections.abc.Callable
-        Times a number of calls; another one than :func:`stopwatch` for tests.
+    block_s, most_calls : float and int
+        How many seconds a turn should last, and how many calls it takes for that at most.
+        A hundredth of them, at least one, goes before and fills the caches.
+    prepare, prepared_calls : collections.abc.Callable and int, optional
+        Called before each timed call, to empty the caches, say; and the number of such calls.
+    watch : collections.abc.Callable, optional
+        Gives the seconds of one call, from the call, a number of calls and ``prepare``;
+        by default Python's clock, read when an accelerator has finished.
 
     Returns
     -------
@@ -186,18 +83,39 @@ def time_side_by_side(
     """
     if rounds < 3:
         raise ValueError(f"rounds is {rounds}, expected at least 3, to tell quartiles.")
-    calls = dict.fromkeys(contenders, 1)
+    watch, calls = watch or stopwatch, dict.fromkeys(contenders, prepared_calls)
     if prepare is None:
         for name, call in contenders.items():
-            once = min(watch(call, 1, None) for _ in range(3))  # the first may set something up
-            calls[name] = max(1, min(most_calls, round(block_s / once)))
-    measured: dict[str, list[float]] = {name: [] for name in contenders}
+            once = min(watch(call, 1, None) for _ in range(2))  # the first may set something up
+            calls[name] = max(1, min(most_calls, round(block_s / max(once, 1e-9))))
+    times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
-            measured[name].append(watch(call, calls[name], prepare))
-    return {name: _spread(times, calls[name]) for name, times in measured.items()}
+            for _ in range(0 if prepare else max(1, calls[name] // 100)):
+                call()
+            times[name].append(watch(call, calls[name], prepare))
+    spreads = {}
+    for name, found in times.items():
+        low, middle, high = quantiles(found, n=4, method="inclusive")
+        spreads[name] = Spread(middle, low, high, rounds, calls[name])
+    return spreads
 
 
-def _spread(times: list[float], calls: int) -> Spread:
-    low, median, high = quantiles(times, n=4, method="inclusive")
-    return Spread(median, low, high, len(times), calls)
+def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
+    """Time as many calls, waiting for the device at both ends; seconds for one of them."""
+    # Not torch.utils.benchmark: its import looks for a compiler of CUDA, and says if it finds one.
+    timer = Timer(call, prepare or "pass", _now)
+    return (sum(timer.repeat(calls, 1)) if prepare else timer.timeit(calls)) / calls
+
+
+def _now() -> float:
+    """Read the clock once the device has done what was asked of it."""
+    if torch.accelerator.is_available():
+        torch.accelerator.synchronize()
+    return perf_counter()
+
+
+def flush(device: str) -> Call:
+    """Make a call that reads more than most caches hold, and leaves nothing to be written back."""
+    # Memory that was never written is a single page of zeros, which a cache would hold.
+    return torch.ones(FLUSHED_BYTES // 4, device=device).sum

@@ -8,68 +8,51 @@ import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from io import StringIO
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch.nn.functional import embedding_bag
 
 from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.timings.cases import Case
-from lookup_matmul.timings.inputs import Inputs
+from lookup_matmul.timings.cases import BUILT, RATE, Case, Inputs
 
 Contender: TypeAlias = Callable[[], torch.Tensor]
 
 
 def contender(case: Case, inputs: Inputs) -> Contender:
-    """Make the call of a case; what it does not count has been done before.
-
-    Parameters
-    ----------
-    case : Case
-        The case.
-    inputs : Inputs
-        On the device to be measured.
-
-    Returns
-    -------
-    collections.abc.Callable
-        Gives the rows, the sums of the bags, or the gradient of the table.
-
-    Raises
-    ------
-    KeyError
-        If the case's form is not one of its direction.
-
-    Examples
-    --------
-    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> ids, none = torch.tensor([2, 3, 1]), torch.empty(0)
-    >>> contender(case, Inputs(ids, torch.ones(4, 5), none, none))().shape
-    torch.Size([3, 5])
-    """
-    if case.direction == "backward":
-        return _BACKWARD[case.form](inputs)
-    return _BAGS[case.form](case.bags, inputs) if case.bags else _FORWARD[case.form](inputs)
+    """Make the call of a case; what it does not count has been done before."""
+    return _MADE["bags" if case.bags else case.direction, case.form](inputs, case.bags)
 
 
-def _alone(inputs: Inputs) -> Contender:
-    encoding = one_hot(inputs.ids, len(inputs.weight), dtype=inputs.weight.dtype, check=False)
-    return lambda: encoding @ inputs.weight
+def _encoded(inputs: Inputs) -> torch.Tensor:
+    return one_hot(inputs.ids, len(inputs.weight), dtype=inputs.weight.dtype, check=False)
+
+
+def _product(rows: torch.Tensor, table: torch.Tensor) -> Contender:
+    return lambda: rows @ table
 
 
 def _compiled(inputs: Inputs) -> Contender:
+    """Compile the product, on a GPU such that its one-hot rows need not be written."""
+
     def by_comparison(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         columns = torch.arange(len(weight), device=ids.device)
         return (ids.unsqueeze(1) == columns).to(weight.dtype) @ weight
 
     _import_compiler()
+    options: dict[str, Any] = {}
+    if inputs.ids.is_cuda:  # its templates in Triton may compare ids where they multiply
+        known = importlib.import_module("torch._inductor.config")
+        options = {n: True for n in ("max_autotune_gemm", "prologue_fusion") if hasattr(known, n)}
     torch.compiler.reset()  # or the shapes of earlier cases would count against this one
-    compiled = torch.compile(by_comparison, fullgraph=True, dynamic=False)
-    return lambda: compiled(inputs.ids, inputs.weight)
+    form: Any = torch.compile(by_comparison, fullgraph=True, dynamic=False, options=options)
+    with redirect_stderr(StringIO()):  # where choices are listed that were tried
+        form(inputs.ids, inputs.weight)
+    return lambda: form(inputs.ids, inputs.weight)
 
 
 def _import_compiler() -> None:
-    """Import what torch's compiler needs of its own accord, which looks for CUDA and says so."""
+    """Import what compilers and optimisers import of torch, which looks for CUDA and says so."""
     log = logging.getLogger("torch.utils.cpp_extension")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -80,95 +63,88 @@ def _import_compiler() -> None:
         log.setLevel(level)
 
 
-def _sparse(bags: int, inputs: Inputs) -> Contender:
-    ids, weight, values = inputs.ids, inputs.weight, inputs.values
-    # The ids drawn for a bag may repeat: torch's check refuses that, the product adds them up.
-    check = not bags
+def _csr(inputs: Inputs, bags: int) -> torch.Tensor:
+    """Write bags, or without any each id, as rows; the ids drawn for a bag may repeat."""
+    ids, values, rows = inputs.ids, inputs.values, bags or len(inputs.ids)
     if not bags:
-        bags, values = len(ids), torch.ones(len(ids), dtype=weight.dtype, device=ids.device)
+        values = inputs.weight.new_ones(len(ids))
     # The products want indices of four bytes, and would convert others at every call.
-    offsets = (torch.arange(bags + 1, device=ids.device) * (len(ids) // bags)).int()
-    shape = (bags, len(weight))
+    offsets = (torch.arange(rows + 1, device=ids.device) * (len(ids) // rows)).int()
+    shape = (rows, len(inputs.weight))
     with warnings.catch_warnings(action="ignore"):  # torch calls the layout a beta version
-        rows = torch.sparse_csr_tensor(offsets, ids.int(), values, shape, check_invariants=check)
-    return lambda: rows @ weight
+        return torch.sparse_csr_tensor(offsets, ids.int(), values, shape, check_invariants=not bags)
 
 
-def _bag(bags: int, inputs: Inputs, *, weighted: bool) -> Contender:
-    offsets = torch.arange(bags, device=inputs.ids.device) * (len(inputs.ids) // bags)
-    values = inputs.values if weighted else None
-    return lambda: embedding_bag(
-        inputs.ids, inputs.weight, offsets, mode="sum", per_sample_weights=values
-    )
+def _bag(inputs: Inputs, bags: int, values: torch.Tensor | None) -> Contender:
+    ids, table = inputs.ids, inputs.weight
+    offsets = torch.arange(bags, device=ids.device) * (len(ids) // bags)
+    return lambda: embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=values)
 
 
-def _dense(bags: int, inputs: Inputs) -> Contender:
-    rows = torch.zeros(
-        bags, len(inputs.weight), dtype=inputs.values.dtype, device=inputs.ids.device
-    )
-    rows.scatter_add_(1, inputs.ids.view(bags, -1), inputs.values.view(bags, -1))
-    return lambda: rows @ inputs.weight
+def _dense(inputs: Inputs, bags: int) -> torch.Tensor:
+    rows = inputs.values.new_zeros(bags, len(inputs.weight))
+    return rows.scatter_add_(1, inputs.ids.view(bags, -1), inputs.values.view(bags, -1))
 
 
 def _gradient(inputs: Inputs, *, sparse: bool = False) -> Contender:
     """Call what autograd calls: its engine would cost more than a small gradient does."""
-    size = len(inputs.weight)
-    backward = torch.ops.aten.embedding_backward
+    size, backward = len(inputs.weight), torch.ops.aten.embedding_backward
     return lambda: backward(inputs.arriving, inputs.ids, size, -1, False, sparse)
 
 
+def _coalesced(inputs: Inputs) -> Contender:
+    gradient = _gradient(inputs, sparse=True)
+    return lambda: gradient().coalesce()
+
+
 def _added(inputs: Inputs) -> Contender:
-    shape, dtype = inputs.weight.shape, inputs.weight.dtype
-    return lambda: torch.zeros(shape, dtype=dtype, device=inputs.ids.device).index_add_(
-        0, inputs.ids, inputs.arriving
-    )
+    shape, ids = inputs.weight.shape, inputs.ids
+    return lambda: inputs.arriving.new_zeros(shape).index_add_(0, ids, inputs.arriving)
 
 
 def _deterministic(gradient: Contender) -> Contender:
-    """Set what :func:`torch.use_deterministic_algorithms` sets, without its 100 µs of importing.
-
-    New memory is not filled with NaN meanwhile: that is a help in finding faults, not a cost
-    of adding in a fixed order.
-    """
+    """Set :func:`torch.use_deterministic_algorithms` without its 100 µs of importing."""
 
     def call() -> torch.Tensor:
         before = torch.are_deterministic_algorithms_enabled()
-        filled = torch._C._get_deterministic_fill_uninitialized_memory()
         torch._C._set_deterministic_algorithms(True, warn_only=False)
-        torch._C._set_deterministic_fill_uninitialized_memory(False)
         try:
             return gradient()
         finally:
             torch._C._set_deterministic_algorithms(before, warn_only=False)
-            torch._C._set_deterministic_fill_uninitialized_memory(filled)
 
     return call
 
 
-def _transposed(inputs: Inputs) -> Contender:
-    encoding = one_hot(inputs.ids, len(inputs.weight), dtype=inputs.weight.dtype, check=False).T
-    return lambda: encoding @ inputs.arriving
+def _step(optimiser: Any, inputs: Inputs, gradient: Contender) -> Contender:
+    """Step once, so that the optimiser has its state, and make the next step the call."""
+    _import_compiler()
+    table = torch.nn.Parameter(inputs.weight.clone())
+    table.grad = gradient()
+    step = optimiser([table], lr=RATE).step
+    step()
+    return lambda: (step(), table.detach())[1]
 
 
-_FORWARD: dict[str, Callable[[Inputs], Contender]] = {
-    "lookup": lambda i: lambda: lookup(i.ids, i.weight, check=False),
-    "index_select": lambda i: lambda: i.weight.index_select(0, i.ids),
-    "one-hot built and multiplied": lambda i: lambda: one_hot_matmul(i.ids, i.weight, check=False),
-    "multiplication alone": _alone,
-    "compiled one-hot": _compiled,
-    "sparse product": lambda inputs: _sparse(0, inputs),
-}
-_BACKWARD: dict[str, Callable[[Inputs], Contender]] = {
-    "lookup": _gradient,
-    "lookup, deterministic": lambda inputs: _deterministic(_gradient(inputs)),
-    "lookup, sparse gradient": lambda inputs: _gradient(inputs, sparse=True),
-    "index_add": _added,
-    "index_add, deterministic": lambda inputs: _deterministic(_added(inputs)),
-    "multiplication alone": _transposed,
-}
-_BAGS: dict[str, Callable[[int, Inputs], Contender]] = {
-    "embedding bag": lambda bags, inputs: _bag(bags, inputs, weighted=True),
-    "embedding bag, without weights": lambda bags, inputs: _bag(bags, inputs, weighted=False),
-    "sparse product": _sparse,
-    "multiplication alone": _dense,
+_MADE: dict[tuple[str, str], Callable[[Inputs, int], Contender]] = {
+    ("forward", "lookup"): lambda i, _: lambda: lookup(i.ids, i.weight, check=False),
+    ("forward", "one-hot built"): lambda i, _: lambda: _encoded(i),
+    ("forward", BUILT): lambda i, _: lambda: one_hot_matmul(i.ids, i.weight, check=False),
+    ("forward", "multiplication alone"): lambda i, _: _product(_encoded(i), i.weight),
+    ("forward", "compiled one-hot"): lambda i, _: _compiled(i),
+    ("forward", "sparse product"): lambda i, _: _product(_csr(i, 0), i.weight),
+    ("bags", "embedding bag"): lambda i, bags: _bag(i, bags, i.values),
+    ("bags", "embedding bag, without weights"): lambda i, bags: _bag(i, bags, None),
+    ("bags", "sparse product"): lambda i, bags: _product(_csr(i, bags), i.weight),
+    ("bags", "multiplication alone"): lambda i, bags: _product(_dense(i, bags), i.weight),
+    ("backward", "lookup"): lambda i, _: _gradient(i),
+    ("backward", "lookup, deterministic"): lambda i, _: _deterministic(_gradient(i)),
+    ("backward", "lookup, sparse gradient"): lambda i, _: _gradient(i, sparse=True),
+    ("backward", "lookup, sparse and coalesced"): lambda i, _: _coalesced(i),
+    ("backward", "index_add"): lambda i, _: _added(i),
+    ("backward", "multiplication alone"): lambda i, _: _product(_encoded(i).T, i.arriving),
+    ("step", "SGD, dense"): lambda i, _: _step(torch.optim.SGD, i, _gradient(i)),
+    ("step", "SGD, sparse"): lambda i, _: _step(torch.optim.SGD, i, _coalesced(i)),
+    ("step", "Adam, dense"): lambda i, _: _step(torch.optim.Adam, i, _gradient(i)),
+    ("step", "SparseAdam"): lambda i, _: _step(torch.optim.SparseAdam, i, _coalesced(i)),
 }

@@ -1,246 +1,159 @@
-"""What each form has to do, counted before anything is measured: operations and bytes."""
+"""What each form has to do, kernel by kernel, counted before anything is measured."""
 
-from math import gcd
-from typing import NamedTuple
+from __future__ import annotations
 
-SECTOR = 32  # bytes that a GPU fetches together, see the CUDA C++ Best Practices Guide
+from typing import NamedTuple, TypeAlias
+
+from lookup_matmul.timings.cases import DTYPES, Case, forms_of
+
+# Bytes of what is given to a form, and its kernels as below, without the working set.
+Form: TypeAlias = tuple[int, list[tuple[str, int, int, int, int]]]
 
 
-class Cost(NamedTuple):
-    """Operations and bytes of one call; costs of calls in sequence add up with ``+``.
+class Part(NamedTuple):
+    """One kernel of a form.
 
     Attributes
     ----------
-    operations : int
-        Floating-point multiplications and additions.
-    logical_bytes : int
-        Read and written if nothing were kept: every access counts.
-    compulsory_bytes : int
-        Read and written if everything were kept: each distinct row of a table counts once.
-    sector_bytes : int
-        As ``logical_bytes``, with each access rounded up to whole sectors of 32 bytes.
+    name : str
+        What it does, such as ``"zeros"`` or ``"product"``.
+    bytes : int
+        Each distinct element counts once if read and once if written; zeros that the same call
+        has just written count no more where something is added into them.
+    operations, divisions : int
+        Multiplications, additions, comparisons; divisions and square roots.
     allocated_bytes : int
-        Of new tensors, those included that are dropped before the end.
+        Of new tensors.
+    working_set : int
+        Bytes of all tensors of the call, what a cache has to hold for the next one.
     """
 
+    name: str
+    bytes: int
     operations: int
-    logical_bytes: int
-    compulsory_bytes: int
-    sector_bytes: int
+    divisions: int
     allocated_bytes: int
-
-    def __add__(self, other: object) -> "Cost":
-        """Add member by member, for two calls in sequence."""
-        if not isinstance(other, Cost):
-            return NotImplemented
-        return Cost(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+    working_set: int
 
 
-class Sizes(NamedTuple):
-    """The sizes that a cost depends on.
+def parts(case: Case, distinct: int) -> tuple[Part, ...]:
+    """Count what each kernel of a case has to do.
 
-    Attributes
+    Parameters
     ----------
-    vocab_size, dim : int
-        Shape of the table.
-    ids : int
-        Number of ids, or of entries of all bags.
+    case : Case
+        The case.
     distinct : int
-        Number of different ids among them.
-    itemsize : int
-        Bytes of an element of the table.
-    bags : int
-        Number of bags; 0 if every id stands for itself.
-    """
-
-    vocab_size: int
-    dim: int
-    ids: int
-    distinct: int
-    itemsize: int = 4
-    bags: int = 0
-
-
-def lookup_cost(sizes: Sizes, *, backward: bool = False) -> Cost:
-    """Count a lookup: each id is read, its row is read, and its row is written.
-
-    Backwards a gradient of the table's size is filled with zeros,
-    and each row that arrives is added to a row of it.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the table and the ids, which are int64.
-    backward : bool
-        Count the gradient of the table instead.
+        How many different ids were drawn.
 
     Returns
     -------
-    Cost
-        Of one call, its checks left out.
+    tuple
+        A :class:`Part` for each kernel, in order; none where a gradient is merely named anew.
+
+    Raises
+    ------
+    ValueError
+        If the form is not one of the case's direction, or so many ids cannot be distinct.
 
     Examples
     --------
-    >>> lookup_cost(Sizes(vocab_size=4, dim=5, ids=3, distinct=2))  # rows of 20 bytes
-    Cost(operations=0, logical_bytes=144, compulsory_bytes=124, sector_bytes=224, \
-allocated_bytes=60)
+    >>> case = Case("one-hot built", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    >>> [(part.name, part.bytes) for part in parts(case, distinct=2)]
+    [('zeros', 48), ('ones', 24)]
     """
-    row, table = sizes.dim * sizes.itemsize, sizes.vocab_size * sizes.dim * sizes.itemsize
-    read_ids, rows = 8 * sizes.ids, sizes.ids * row
-    in_sectors = round(sizes.ids * sectors_of_row(row)) * SECTOR
-    if not backward:
-        return Cost(
-            operations=0,
-            logical_bytes=read_ids + 2 * rows,
-            compulsory_bytes=read_ids + sizes.distinct * row + rows,
-            sector_bytes=_up(read_ids) + in_sectors + _up(rows),
-            allocated_bytes=rows,
-        )
-    return Cost(
-        operations=sizes.ids * sizes.dim,
-        logical_bytes=table + read_ids + 3 * rows,
-        compulsory_bytes=table + read_ids + rows + 2 * sizes.distinct * row,
-        sector_bytes=_up(table) + _up(read_ids) + _up(rows) + 2 * in_sectors,
-        allocated_bytes=table,
-    )
+    if case.form not in (known := forms_of(case.direction, case.bags)):
+        raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
+    most = min(case.ids, case.vocab_size)
+    if not 0 <= distinct <= most:
+        raise ValueError(f"distinct is {distinct}, expected 0 to {most}, the ids or the rows.")
+    count = {"forward": _bags if case.bags else _forward, "backward": _backward, "step": _step}
+    given, kernels = count[case.direction](case, distinct, DTYPES[case.dtype].itemsize)
+    working_set = given + sum(allocated for *_, allocated in kernels)
+    return tuple(Part(*kernel, working_set) for kernel in kernels)
 
 
-def one_hot_cost(sizes: Sizes) -> Cost:
-    """Count the encoding: zeros are written, then a one for each id.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the table and the ids.
-
-    Returns
-    -------
-    Cost
-        Of :func:`lookup_matmul.one_hot` in the table's dtype.
-
-    Examples
-    --------
-    >>> one_hot_cost(Sizes(vocab_size=4, dim=5, ids=3, distinct=2)).allocated_bytes
-    48
-    """
-    matrix, read_ids = sizes.ids * sizes.vocab_size * sizes.itemsize, 8 * sizes.ids
-    moved = matrix + read_ids + sizes.ids * sizes.itemsize
-    sectors = _up(matrix) + _up(read_ids) + SECTOR * sizes.ids
-    return Cost(0, moved, moved, sectors, matrix)
+def _forward(case: Case, distinct: int, size: int) -> Form:
+    ids, row, matrix = 8 * case.ids, case.dim * size, case.ids * case.vocab_size * size
+    if case.form == "lookup":
+        given, rows = ids + distinct * row, case.ids * row
+        return given, [("rows", given + rows, 0, 0, rows)]
+    if case.form == "sparse product":
+        return _sparse(case, distinct, size, case.ids)
+    kernels = [
+        ("zeros", matrix, 0, 0, matrix),
+        ("ones", ids, 0, 0, 0),
+        ("comparison", ids + matrix, case.ids * case.vocab_size, 0, matrix),
+        _product(case, size, case.ids, case.ids),
+    ]
+    if case.form == "one-hot built":
+        return ids, kernels[:2]
+    at = {"multiplication alone": (3,), "compiled one-hot": (2, 3)}.get(case.form, (0, 1, 3))
+    return case.vocab_size * row + (matrix if at == (3,) else ids), [kernels[k] for k in at]
 
 
-def product_cost(sizes: Sizes, *, backward: bool = False, fused: bool = False) -> Cost:
-    """Count the product of an encoding that is there already with the table, row by row.
-
-    Each element of the encoding is read once, and a row of the table for each of them.
-    Backwards it is the product of the transposed encoding with the gradient that arrives.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the table and the ids.
-    backward : bool
-        Count the gradient of the table instead.
-    fused : bool
-        Count the ids instead of the encoding, which a compiler need not write.
-
-    Returns
-    -------
-    Cost
-        Of one dense product; every multiplication by zero is an operation.
-
-    Examples
-    --------
-    >>> product_cost(Sizes(vocab_size=4, dim=5, ids=3, distinct=2)).operations
-    120
-    """
-    matrix = 8 * sizes.ids if fused else sizes.ids * sizes.vocab_size * sizes.itemsize
-    table, rows = (n * sizes.dim * sizes.itemsize for n in (sizes.vocab_size, sizes.ids))
-    once = matrix + table + rows
-    result = table if backward else rows
-    every = matrix + sizes.ids * table + result
-    return Cost(
-        operations=2 * sizes.ids * sizes.vocab_size * sizes.dim,
-        logical_bytes=every,
-        compulsory_bytes=once,
-        sector_bytes=_up(matrix) + sizes.ids * _up(table) + _up(result),
-        allocated_bytes=result,
-    )
+def _bags(case: Case, distinct: int, size: int) -> Form:
+    if case.form == "sparse product":
+        return _sparse(case, distinct, size, case.bags)
+    if case.form == "multiplication alone":
+        rows = (case.bags + case.dim) * case.vocab_size * size
+        return rows, [_product(case, size, case.bags, case.bags)]
+    weighted = case.form == "embedding bag"
+    given = 8 * (case.ids + case.bags) + weighted * case.ids * size + distinct * case.dim * size
+    new = case.bags * (case.dim * size + 16)  # and two notes on each bag, for the gradient
+    return given, [("sum", given + new, (1 + weighted) * case.ids * case.dim, 0, new)]
 
 
-def bag_cost(
-    sizes: Sizes, *, backward: bool = False, weighted: bool = True, index_bytes: int = 8
-) -> Cost:
-    """Count a bag: each entry's id, value and row are read, each bag's row is written.
-
-    Parameters
-    ----------
-    sizes : Sizes
-        Of the table, the entries and the bags.
-    backward : bool
-        Count the gradient of the table instead.
-    weighted : bool
-        Whether entries have values; without them nothing is multiplied.
-    index_bytes : int
-        Of each id and each offset: 8 for int64, 4 for int32.
-
-    Returns
-    -------
-    Cost
-        Of one call of :func:`lookup_matmul.sum_of_rows`, its checks left out.
-
-    Examples
-    --------
-    >>> bag_cost(Sizes(vocab_size=4, dim=5, ids=3, distinct=2, bags=2)).operations
-    30
-    """
-    row, table = sizes.dim * sizes.itemsize, sizes.vocab_size * sizes.dim * sizes.itemsize
-    read = sizes.ids * weighted * sizes.itemsize + (sizes.ids + sizes.bags + 1) * index_bytes
-    entries, results = sizes.ids * row, sizes.bags * row
-    in_sectors = round(sizes.ids * sectors_of_row(row)) * SECTOR
-    operations = (1 + weighted) * sizes.ids * sizes.dim
-    if not backward:
-        return Cost(
-            operations,
-            logical_bytes=read + entries + results,
-            compulsory_bytes=read + sizes.distinct * row + results,
-            sector_bytes=_up(read) + in_sectors + _up(results),
-            allocated_bytes=results,
-        )
-    return Cost(
-        operations,
-        logical_bytes=table + read + 3 * entries,
-        compulsory_bytes=table + read + results + 2 * sizes.distinct * row,
-        sector_bytes=_up(table) + _up(read) + 3 * in_sectors,
-        allocated_bytes=table,
-    )
+def _product(case: Case, size: int, rows: int, results: int) -> tuple[str, int, int, int, int]:
+    numbers = rows * case.vocab_size + (rows + case.vocab_size) * case.dim
+    operations = 2 * rows * case.vocab_size * case.dim
+    return "product", numbers * size, operations, 0, results * case.dim * size
 
 
-def sectors_of_row(row_bytes: int) -> float:
-    """Average the sectors that a row of a packed table touches, over all its rows.
-
-    Parameters
-    ----------
-    row_bytes : int
-        Length of a row; the table begins at a sector's beginning.
-
-    Returns
-    -------
-    float
-        Sectors, at least ``row_bytes / 32``.
-
-    Examples
-    --------
-    >>> sectors_of_row(512), sectors_of_row(20), sectors_of_row(33)
-    (16.0, 1.5, 2.0)
-    """
-    if row_bytes == 0:
-        return 0.0
-    starts = range(0, SECTOR, gcd(row_bytes, SECTOR))
-    touched = [(start + row_bytes - 1) // SECTOR + 1 for start in starts]
-    return sum(touched) / len(touched)
+def _sparse(case: Case, distinct: int, size: int, rows: int) -> Form:
+    """Count CSR rows of int32 indices, whose result is filled with zeros first."""
+    given = 4 * (rows + 1) + (4 + size) * case.ids + distinct * case.dim * size
+    result, operations = rows * case.dim * size, 2 * case.ids * case.dim
+    return given, [("zeros", result, 0, 0, result), ("sum", given + result, operations, 0, result)]
 
 
-def _up(size: int) -> int:
-    """Round up to whole sectors."""
-    return -(-size // SECTOR) * SECTOR
+def _backward(case: Case, distinct: int, size: int) -> Form:
+    n, row = case.ids, case.dim * size
+    arriving, table = n * (8 + row), case.vocab_size * row
+    if case.form == "multiplication alone":
+        return n * (case.vocab_size * size + row), [_product(case, size, n, case.vocab_size)]
+    if case.form == "lookup, sparse gradient":
+        return arriving, []
+    if case.form == "lookup, sparse and coalesced":
+        moved, repeated = 16 * n + n * row + distinct * (8 + row), (n - distinct) * case.dim
+        order = ("sort", 24 * n, n * (n - 1).bit_length(), 0, 16 * n)  # ids, and where each was
+        return arriving, [order, ("sum", moved, repeated, 0, 16 * n + n * row)]
+    return arriving, [("zeros", table, 0, 0, table), ("sum", arriving, n * case.dim, 0, 0)]
+
+
+# Kernels of torch's optimisers: name, arrays moved, operations, divisions, new arrays.
+_SGD = (("update", 3, 2, 0, 0),)
+_ADAM = (
+    ("average", 3, 3, 0, 0), ("decay", 2, 1, 0, 0), ("square", 3, 3, 0, 0), ("root", 2, 0, 1, 1),
+    ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
+)  # fmt: skip
+_SPARSE_ADAM = (
+    ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("difference", 3, 1, 0, 1), ("scale", 2, 1, 0, 0),
+    ("add", 3, 1, 0, 0), ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("square", 2, 1, 0, 1),
+    ("difference", 3, 1, 0, 0), ("scale", 2, 1, 0, 0), ("add", 3, 1, 0, 0),
+    ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
+    ("epsilon", 2, 1, 0, 0), ("divide", 3, 0, 1, 0), ("scale", 2, 1, 0, 1), ("update", 3, 1, 0, 0),
+)  # fmt: skip
+_STEPS = {"SGD, dense": _SGD, "SGD, sparse": _SGD, "Adam, dense": _ADAM, "SparseAdam": _SPARSE_ADAM}
+
+
+def _step(case: Case, distinct: int, size: int) -> Form:
+    """Count an optimiser's arrays: whole tables, or the rows that a sparse gradient names."""
+    dense = case.form.endswith("dense")
+    numbers, ids = case.dim * (case.vocab_size if dense else distinct), 8 * distinct * (not dense)
+    array, given = numbers * size, (4 if "Adam" in case.form else 2) * numbers * size + ids
+    named = ("pick", "add", "update")  # which ask where the rows are
+    return given, [
+        (name, k * array + ids * (name in named), added * numbers, divided * numbers, new * array)
+        for name, k, added, divided, new in _STEPS[case.form]
+    ]

@@ -1,9 +1,9 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
-from __future__ import annotations
-
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -13,27 +13,23 @@ from tqdm import tqdm
 
 from lookup_matmul.timings.behaviour import behaviour
 from lookup_matmul.timings.cases import Case
-from lookup_matmul.timings.limits import predicted_case_s
-from lookup_matmul.timings.lock import only_writer
-from lookup_matmul.timings.machine import measure_ceilings, provenance
-from lookup_matmul.timings.measure import PATIENCE_S, measure_group
-from lookup_matmul.timings.recording import Recording, read_recording, write_recording
-from lookup_matmul.timings.schema import VERSION
-
-SAVE_EVERY_S = 2.0
-SAME_AS_BEFORE = (
-    "kind",
-    "device",
-    "driver",
-    "cuda",
-    "torch",
-    "triton",
-    "cpu",
-    "threads",
-    "command",
-    "commit",
-    "quick",
+from lookup_matmul.timings.ceilings import measure_ceilings
+from lookup_matmul.timings.machine import provenance
+from lookup_matmul.timings.measure import measure_group
+from lookup_matmul.timings.recording import (
+    ImpossibleTimeError,
+    check_origin,
+    check_recording,
+    check_result,
+    checksum,
+    read_recording,
+    write_recording,
 )
+from lookup_matmul.timings.schema import plain
+
+LEAST_S = 20.0  # kept of the given minutes for what is measured at the end
+TRIES = 3  # to measure ceilings that are like those at the start
+MAY_CHANGE = ("date", "command")  # between runs that fill one recording
 
 
 def record(
@@ -42,112 +38,143 @@ def record(
     *,
     device: str,
     command: str,
-    quick: bool = False,
     commit: str | None = None,
+    quick: bool = False,
+    minutes: float | None = None,
     measure: Callable[..., list[dict[str, Any]]] | None = None,
-) -> Recording:
-    """Measure what a recording lacks, and keep it on disk all along.
+) -> dict[str, Any]:
+    """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
 
     Parameters
     ----------
-    path : pathlib.Path
-        The recording; what it holds already is not measured again.
-    cases : collections.abc.Iterable
-        The cases; those that share their inputs stand together.
-    device : str
-        ``"cpu"`` or ``"cuda"``.
-    command : str
-        The command that measures, for the provenance.
+    path, cases : pathlib.Path and collections.abc.Iterable
+        The recording, if there is one yet; cases that share their inputs stand together.
+    device, command, commit : str
+        ``"cpu"`` or ``"cuda"``, and what the provenance says; without a commit, git is asked.
     quick : bool
-        Fewer rounds, smaller ceilings.
-    commit : str, optional
-        Where the package is not in a clone, the commit that it was taken from.
+        A trial: few rounds, ceilings of small sizes, nothing odd tried.
+    minutes : float, optional
+        When to end, after the group in progress, with what was measured by then.
     measure : collections.abc.Callable, optional
-        Instead of :func:`measure_group`, for tests.
+        Instead of :func:`measure_cases`, from a group of cases and ``ceilings``; for tests.
 
     Returns
     -------
     dict
-        The complete recording.
+        The recording, whose member ``complete`` tells whether cases are left.
 
     Raises
     ------
     ValueError
-        If the file at ``path`` is not sound, or comes from another machine or other versions,
-        or somebody else is recording into it.
+        Before anything is measured: the origin is not known, the file is not sound or comes
+        from another machine or version, or another run is at work in its folder.
+    DeviceLost
+        The device answers no more; what was measured is on disk.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "mine.json")
     >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> made = {"device": "cpu", "command": "an example", "quick": True, "commit": 40 * "0"}
-    >>> recording = record(path, [case], **made)
-    >>> recording["complete"], recording["cases"][0]["max_error"]
-    (True, 0.0)
+    >>> made = {"device": "cpu", "command": "python -m lookup_matmul.timings", "commit": 40 * "0"}
+    >>> record(path, [case], quick=True, **made)["complete"]
+    True
     """
-    with only_writer(path):
-        origin = provenance(device, command, quick=quick, commit=commit)
-        measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
-        return _record(path, list(cases), origin, measure)
-
-
-def _record(
-    path: Path,
-    wanted: list[Case],
-    origin: dict[str, Any],
-    measure: Callable[..., list[dict[str, Any]]],
-) -> Recording:
-    device, quick = origin["kind"], origin["quick"]
-    recording = _resume(path, origin) or {
-        "version": VERSION,
-        "complete": False,
-        "provenance": origin,
-        "ceilings": measure_ceilings(device, quick=quick),
-        "behaviour": behaviour(device, quick=quick),
-        "cases": [],
-    }
-    write_recording(path, recording)  # so that missing provenance is told before the sweep
-    done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-    efforts = {case: _effort(case, recording["ceilings"]) for case in wanted}
-    saved_at = time.monotonic()
-    form = "{percentage:3.0f}% |{bar}| {elapsed} passed, about {remaining} left, {desc}"
-    with tqdm(total=sum(efforts.values()), bar_format=form) as bar:
-        bar.update(sum(efforts[case] for case in done & set(wanted)))
-        try:
-            for key, group in groupby(wanted, key=lambda case: case[1:]):
-                missing = [case for case in group if case not in done]
-                bar.set_description_str(f"V={key[1]:,} d={key[2]} ids={key[3]:,}")
-                if missing:
-                    recording["cases"] += measure(missing, ceilings=recording["ceilings"])
-                if time.monotonic() - saved_at > SAVE_EVERY_S:
-                    write_recording(path, recording)
-                    saved_at = time.monotonic()
-                bar.update(sum(efforts[case] for case in missing))
-            recording["complete"] = True
-        finally:
+    begun = time.monotonic()
+    measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _only_writer(path.parent):
+        recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
+        ceilings = recording["ceilings"]
+        if not ceilings:
+            _add_ceilings(recording)
+            recording["behaviour"] = {} if quick else behaviour(device)
+        done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
+        by_inputs = groupby((case for case in cases if case not in done), lambda case: case[1:])
+        groups = [list(group) for _, group in by_inputs]
+        if recording["complete"] and not groups:
+            return recording
+        recording["complete"] = False
+        write_recording(path, recording)
+        now = time.monotonic()  # at the end, ceilings are measured once more
+        end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
+        for k, group in enumerate(bar := tqdm(groups)):
+            if (now := time.monotonic()) > end:
+                break
+            if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
+                _add_ceilings(recording)
+            bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
+            found = measure(group, ceilings=ceilings[0])
+            recording["cases"] += [_believed(result, recording) for result in found]
             write_recording(path, recording)
-    return recording
+        _add_ceilings(recording)
+        recording["complete"] = now <= end
+        write_recording(path, recording)
+        return read_recording(path)
 
 
-def _effort(case: Case, ceilings: dict[str, Any]) -> int:
-    """Estimate the milliseconds that a case takes, so that the time left is more than a guess."""
-    seconds = predicted_case_s(case, min(case.ids, case.vocab_size), ceilings)
-    if seconds > PATIENCE_S:
-        return 0
-    compiling_s = 5.0 if case.form == "compiled one-hot" else 0.0
-    return round(1e3 * (0.1 + 25 * seconds + compiling_s))
-
-
-def _resume(path: Path, origin: dict[str, Any]) -> Recording | None:
+def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
+    """Read what is there, if it is of the same machine and versions, or begin anew."""
+    check_origin(origin)
     if not path.exists():
-        return None
+        new = {"version": 2, "complete": False, "provenance": origin, "ceilings": []}
+        return new | {"behaviour": {}, "cases": []}
     recording = read_recording(path)
-    for name in SAME_AS_BEFORE:
-        before, now = recording["provenance"][name], origin[name]
-        if before != now:
+    for name, before in recording["provenance"].items():
+        if name not in MAY_CHANGE and origin[name] != before:
             raise ValueError(
-                f"{path}: data.provenance.{name} is {before!r}, and now it is {now!r}; "
-                "move the file away to record anew."
+                f"{path}: data.provenance.{name} is {before!r}, and now it is "
+                f"{origin[name]!r}; move the file away to record anew."
             )
     return recording
+
+
+def _add_ceilings(recording: dict[str, Any]) -> None:
+    """Add a set of ceilings, measured again if a busy machine had others than before."""
+    origin, before = recording["provenance"], recording["ceilings"]
+    for _ in range(TRIES):
+        new = measure_ceilings(origin["kind"], quick=origin["quick"])
+        tried = recording | {"ceilings": [*before, new]}
+        try:
+            check_recording(tried | {"checksum": checksum(tried)})
+            before.append(new)
+            return
+        except ValueError as error:
+            said = error
+    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
+
+
+def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
+    """Keep a time that a reader would accept, and of any other only why there is none."""
+    asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
+    if "skipped" in result:
+        says = plain(result["skipped"]["says"])
+        return asked | {"skipped": {"kind": result["skipped"]["kind"], "says": says}}
+    try:
+        check_result("the case", result, recording)
+    except ImpossibleTimeError as error:
+        return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
+    return result
+
+
+@contextmanager
+def _only_writer(folder: Path) -> Iterator[None]:
+    """Refuse a second run in the folder; the system gives the lock free with the process."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise ValueError(
+            f"{folder}: another run is recording into this folder, expected one at a time; "
+            "wait for its end, or choose another folder with --out."
+        ) from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)

@@ -2,79 +2,82 @@
 
 import json
 import os
-from datetime import date
+import re
+from datetime import UTC, date, datetime
+from functools import cache
 from hashlib import sha256
+from math import isclose
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from uuid import uuid4
 
-import fastjsonschema
+from lookup_matmul.timings.cases import Case, draw_ids, forms_of
+from lookup_matmul.timings.ceilings import predicted_s
+from lookup_matmul.timings.oracle import error_bounds
+from lookup_matmul.timings.schema import (
+    FORM,
+    MEASURED,
+    ORIGIN,
+    SKIPPED,
+    check_form,
+    expect,
+    expect_all,
+)
 
-from lookup_matmul.timings.cases import Case, forms_of
-from lookup_matmul.timings.limits import over_limit
-from lookup_matmul.timings.schema import SCHEMA, VERSION
-from lookup_matmul.timings.text import PLAIN, PLAIN_IN_WORDS
-
-Recording = dict[str, Any]
-_validate = fastjsonschema.compile(SCHEMA)
-
-
-def checksum(recording: Recording) -> str:
-    """Digest everything but the member ``checksum``, whatever the order and the spaces.
-
-    Parameters
-    ----------
-    recording : dict
-        The recording.
-
-    Returns
-    -------
-    str
-        SHA-256, 64 hexadecimal digits.
-
-    Examples
-    --------
-    >>> checksum({"a": 1, "b": 2}) == checksum({"b": 2, "a": 1, "checksum": "any"})
-    True
-    """
-    content = {name: value for name, value in recording.items() if name != "checksum"}
-    return sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
+MARGIN = 3.0  # by which a time may beat what the best quartiles of the ceilings allow
+SLOWEST = 1000.0  # times the prediction: more is not believed
+DRIFT = 5.0  # between what the ceilings at the start, in the middle and at the end allow
+DRAWN_AGAIN = 2**21  # ids and rows up to which ids are drawn again on reading
+REMEDY = "Record again with python -m lookup_matmul.timings, or take the file from its source."
 
 
-def write_recording(path: Path, recording: Recording) -> None:
-    """Write a recording in one go, so that nobody ever meets half of one.
+class ImpossibleTimeError(ValueError):
+    """A time that the ceilings of the same run do not allow."""
 
-    Neither a reader nor a kill does, nor another writer: each writes a file of its own,
-    which then takes the name; the last one stays.
 
-    Parameters
-    ----------
-    path : pathlib.Path
-        Where to; its folder is made.
-    recording : dict
-        Without its checksum, which is added.
+def read_recordings(folder: Path) -> dict[str, dict[str, Any]]:
+    """Read all recordings of a folder, by the names of their files, those of GPUs first.
 
     Raises
     ------
     ValueError
-        If it is not sound; then the file stays as it was.
+        If one is not sound in form, origin, arithmetic or speed: names file, field and remedy.
 
     Examples
     --------
-    >>> write_recording(Path("x.json"), {"version": 1})
-    Traceback (most recent call last):
-    ...
-    ValueError: x.json: data must contain ['behaviour', 'cases', 'ceilings', 'complete', \
-'provenance'] properties. Record again with nox -s timings, or take the file from its source.
+    >>> read_recordings(Path("no such folder"))
+    {}
     """
-    _check_numbers(path, "data", recording)
-    recording = recording | {"checksum": checksum(recording)}
-    check_recording(path, recording)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    read = {path.stem: read_recording(path) for path in sorted(folder.glob("*.json"))}
+    return dict(sorted(read.items(), key=lambda item: item[1]["provenance"]["kind"] == "cpu"))
+
+
+def read_recording(path: Path) -> dict[str, Any]:
+    """Read one recording and refuse it unless it is sound."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", path.stem):
+        raise ValueError(
+            f"{str(path)!a}: the name of the file is {path.stem!a:.60}, expected at most 80 "
+            "letters, digits, dots, dashes and underscores, since pages show it; rename the file."
+        )
+    try:
+        recording: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        check_recording(recording)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{path}: the file is not JSON: {error}. {REMEDY}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}. {REMEDY}") from None
+    return recording
+
+
+def write_recording(path: Path, recording: dict[str, Any]) -> None:
+    """Write with a checksum and in one go, so that nobody, not even after a kill, meets half."""
+    head = {name: value for name, value in recording.items() if name != "cases"}
+    head["checksum"] = checksum(recording)
+    cases = ",\n".join(json.dumps(case, allow_nan=False) for case in recording["cases"])
     partial = path.with_name(f".{path.stem}-{uuid4().hex}.partial")
     try:
         with partial.open("x", encoding="utf-8") as file:
-            json.dump(recording, file, indent=1, allow_nan=False)
+            file.write(f'{json.dumps(head, allow_nan=False)[:-1]},\n"cases": [\n{cases}\n]}}\n')
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
@@ -83,129 +86,105 @@ def write_recording(path: Path, recording: Recording) -> None:
         raise
 
 
-def read_recording(path: Path) -> Recording:
-    """Read a recording and refuse it unless it is sound.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A file that :func:`write_recording` wrote.
-
-    Returns
-    -------
-    dict
-        As it was written.
-
-    Raises
-    ------
-    ValueError
-        Naming the file, the field and the remedy.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "cut.json")
-    >>> _ = path.write_text('{"version": 1, "cas')
-    >>> try:
-    ...     read_recording(path)
-    ... except ValueError as error:
-    ...     print(str(error).partition("cut.json: ")[2])
-    the file is not JSON: Unterminated string starting at: line 1 column 16 (char 15). \
-Record again with nox -s timings, or take the file from its source.
-    """
-    try:
-        recording = json.loads(path.read_text("utf-8"))
-    except (ValueError, RecursionError) as error:
-        _refuse(path, f"the file is not JSON: {error}")
-    check_recording(path, recording)
-    return dict(recording)
+def checksum(recording: dict[str, Any]) -> str:
+    """Digest everything but the member ``checksum``, whatever the order and the spaces."""
+    content = {name: value for name, value in recording.items() if name != "checksum"}
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def check_recording(path: Path, recording: Recording) -> None:
-    """Raise unless a recording has the form of the schema, possible numbers, and its checksum.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Named in the message.
-    recording : dict
-        What is to be checked.
-
-    Raises
-    ------
-    ValueError
-        Naming the file, the field and the remedy.
-
-    Examples
-    --------
-    >>> check_recording(Path("x.json"), {"version": 2})
-    Traceback (most recent call last):
-    ...
-    ValueError: x.json: version is 2, expected 1. \
-Record again with nox -s timings, or take the file from its source.
-    """
-    if isinstance(recording, dict) and recording.get("version", VERSION) != VERSION:
-        _refuse(path, f"version is {recording['version']!r}, expected {VERSION}")
-    _check_numbers(path, "data", recording)
-    try:
-        _validate(recording)
-    except fastjsonschema.JsonSchemaValueException as error:
-        if error.rule_definition == PLAIN:
-            _refuse(path, f"{error.name} is {error.value!a:.60}, expected {PLAIN_IN_WORDS}")
-        _refuse(path, error.message)
-    _check_provenance(path, recording["provenance"])
-    asked = set()
+def check_recording(recording: Any) -> None:
+    """Raise, with the field and what was expected of it, unless a recording is sound."""
+    if isinstance(recording, dict) and "version" in recording:
+        check_form("data.version", recording["version"], FORM["version"])
+    check_form("data", recording, FORM)
+    check_origin(recording["provenance"])
+    sets, least = recording["ceilings"], 2 if recording["complete"] else 1
+    expect(len(sets) >= least, "data.ceilings", len(sets), f"{least} sets: at start, at end")
+    asked: set[Case] = set()
     for k, result in enumerate(recording["cases"]):
-        case = Case(*(result[name] for name in Case._fields))
-        if case in asked:
-            _refuse(path, f"data.cases[{k}] is {case}, which was there before")
+        case, allowed = check_result(f"data.cases[{k}]", result, recording)
+        expect(case not in asked, f"data.cases[{k}]", case, "a case that was not there before")
         asked.add(case)
-        _check_case(path, f"data.cases[{k}]", case, result, recording["ceilings"])
-    if checksum(recording) != recording["checksum"]:
-        _refuse(path, "checksum does not match: the file was edited")
+        alike = max(allowed) <= DRIFT * min(allowed) or recording["provenance"]["quick"]
+        expect(alike, "data.ceilings", allowed, f"like times for data.cases[{k}] from each set")
+    said = recording["checksum"]
+    expect(checksum(recording) == said, "data.checksum", said, "another: the file was edited")
 
 
-def _check_numbers(path: Path, place: str, value: object) -> None:
-    """Refuse what JSON's grammar or Python's reader let through: NaN, infinities, huge integers."""
-    if isinstance(value, dict | list):
-        for name, member in value.items() if isinstance(value, dict) else enumerate(value):
-            inner = f"{place}.{name}" if isinstance(value, dict) else f"{place}[{name}]"
-            _check_numbers(path, inner, member)
-    elif isinstance(value, int | float) and not abs(value) < 2.0**63:
-        _refuse(path, f"{place} is {value!r:.30}, expected a finite number below 2**63")
+def check_result(place: str, result: Any, recording: dict[str, Any]) -> tuple[Case, list[float]]:
+    """Raise unless a case is ours, predicted by the model, correct and possible.
 
-
-def _check_provenance(path: Path, provenance: dict[str, Any]) -> None:
+    Gives the case, and the seconds that the best quartiles of each set of ceilings allow.
+    """
+    measured = "skipped" not in result
+    check_form(place, result, MEASURED if measured else SKIPPED)
+    case = Case(*(result[name] for name in Case._fields))
+    forms, distinct = forms_of(case.direction, case.bags), result["distinct"]
+    drawn, most = _drawn(case.draw, case.ids, case.vocab_size)
+    told, sets = result["predicted_s"], recording["ceilings"]
+    checks = [
+        ("form", case.form in forms, f"one of {', '.join(forms)}"),
+        ("ids", case.ids % max(case.bags, 1) == 0, f"a multiple of the {case.bags} bags"),
+        ("distinct", drawn in (0, distinct), f"{drawn}, found by drawing the ids again"),
+        ("distinct", distinct <= min(case.ids, case.vocab_size), "at most the ids and the rows"),
+    ]
+    expect_all(place, result, checks)
     try:
-        date.fromisoformat(provenance["date"])
+        predicted = predicted_s(case, distinct, sets[0])
+        allowed = [predicted_s(case, distinct, best) for best in map(_best, sets)]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{place} needs a ceiling that is not there: {error}") from None
+    checks = [("predicted_s", isclose(told, predicted, rel_tol=1e-6), f"{predicted:.6g}")]
+    if measured:
+        bound, in_norm = error_bounds(case, most or case.ids)
+        memory, kind = (recording["provenance"][n] for n in ("device_memory_bytes", "kind"))
+        low, median, high = (result[name] for name in ("low_s", "median_s", "high_s"))
+        checks += [
+            ("median_s", low <= median <= high, "a time between low_s and high_s"),
+            ("error_bound", result["error_bound"] <= bound, f"{bound:.3g} or less"),
+            ("max_error", result["max_error"] <= 10 * case.ids * bound, "a rounding of its sums"),
+            ("relative_error", result["relative_error"] <= in_norm, f"{in_norm:.3g} or less"),
+            ("peak_bytes", result["peak_bytes"] <= memory, f"at most {memory}, all there are"),
+            ("launch_s", kind == "cuda" or result["launch_s"] is None, "null on a CPU"),
+            ("clock_hz", (kind == "cpu") == (result["clock_hz"] is None), "null on a CPU only"),
+        ]
+    expect_all(place, result, checks)
+    least, most_s = min(allowed) / MARGIN, SLOWEST * predicted
+    if measured and not least <= low <= median <= most_s:
+        said = f"{median:.3g}, low_s {low:.3g}, expected {least:.3g} to {most_s:.3g}"
+        raise ImpossibleTimeError(f"{place}.median_s is {said}, by the ceilings of the same run")
+    return case, allowed
+
+
+@cache
+def _drawn(draw: str, ids: int, vocab_size: int) -> tuple[int, int]:
+    """Count distinct ids, and how often the most frequent comes; zeros if drawing takes long."""
+    if max(ids, vocab_size) > DRAWN_AGAIN:
+        return 0, 0
+    counts = draw_ids(draw, ids, vocab_size).bincount()
+    return int(counts.count_nonzero()), int(counts.max())
+
+
+def _best(limits: Any, name: str = "") -> Any:
+    """Put in the place of quartiles the one that allows most."""
+    if isinstance(limits, dict):
+        return {inner: _best(value, inner) for inner, value in limits.items()}
+    if isinstance(limits, list) and limits and not isinstance(limits[0], dict):
+        return 3 * [limits[2 if name in ("bytes_per_s", "random", "zeros") else 0]]
+    return list(map(_best, limits)) if isinstance(limits, list) else limits
+
+
+def check_origin(origin: dict[str, Any]) -> None:
+    """Raise unless a run can be told from others: where, when, with what, by which command."""
+    check_form("data.provenance", origin, ORIGIN)
+    try:
+        been = date.fromisoformat(origin["date"]) <= datetime.now(UTC).date()
     except ValueError:
-        _refuse(path, f"data.provenance.date is {provenance['date']!r}, expected a day that exists")
-    for name in ("driver", "cuda"):
-        if (provenance[name] is None) != (provenance["kind"] == "cpu"):
-            kind, value = provenance["kind"], provenance[name]
-            _refuse(path, f"data.provenance.{name} is {value!r} on kind {kind!r}")
-
-
-def _check_case(
-    path: Path, place: str, case: Case, result: dict[str, Any], ceilings: dict[str, Any]
-) -> None:
-    if case.form not in forms_of(case.direction, case.bags):
-        bags = " of bags" if case.bags else ""
-        _refuse(path, f"{place}.form is {case.form!r}, which has no {case.direction} pass{bags}")
-    if case.bags and case.ids % case.bags:
-        _refuse(path, f"{place}.ids is {case.ids}, expected a multiple of the {case.bags} bags")
-    if result["distinct"] > min(case.ids, case.vocab_size):
-        _refuse(path, f"{place}.distinct is {result['distinct']}, more than ids or rows")
-    if "skipped" in result:
-        return
-    if not result["low_s"] <= result["median_s"] <= result["high_s"]:
-        _refuse(path, f"{place}.median_s is not between its quartiles")
-    too_fast, possible = over_limit(case, result, ceilings)
-    if too_fast and (result["reason"] is None or not possible):
-        given = "is not possible" if result["reason"] else "has no reason given"
-        _refuse(path, f"{place}.median_s means {too_fast}; this {given}")
-
-
-def _refuse(path: Path, fault: str) -> NoReturn:
-    remedy = "Record again with nox -s timings, or take the file from its source."
-    raise ValueError(f"{path}: {fault}. {remedy}") from None
+        been = False
+    on_cpu, command = origin["kind"] == "cpu", "python -m lookup_matmul.timings"
+    checks = [(n, (origin[n] is None) == on_cpu, "null on a CPU only") for n in ("driver", "cuda")]
+    checks += [
+        ("date", been, "a day that has been"),
+        ("command", command in origin["command"], command),
+    ]
+    expect_all("data.provenance", origin, checks)

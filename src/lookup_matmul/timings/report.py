@@ -1,6 +1,7 @@
-"""Measured times as tables that a page and a terminal both show."""
+"""Measured times and recordings as text and tables that a page and a terminal both show."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lookup_matmul.timings.clock import Spread
@@ -9,17 +10,7 @@ UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 def in_unit(seconds: float) -> str:
-    """Write a time with three digits, in the unit that leaves at least one before the point.
-
-    Parameters
-    ----------
-    seconds : float
-        The time, at least zero.
-
-    Returns
-    -------
-    str
-        Digits and unit.
+    """Write a time (s, at least zero) with three digits and its unit.
 
     Examples
     --------
@@ -34,21 +25,10 @@ def in_unit(seconds: float) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table in Markdown, numbers flush right and everything else flush left.
+    """Write a table in Markdown, a line for each row, readable as plain text too.
 
-    Parameters
-    ----------
-    header : collections.abc.Sequence
-        A name for each column.
-    rows : collections.abc.Sequence
-        The cells of each row, as many as there are names.
-
-    Returns
-    -------
-    str
-        One line for each row, padded so that it is readable as plain text too.
-        A column is one of numbers if all its cells begin with a digit or are a dash,
-        and it is not the first.
+    A column is flush right if all its cells begin with a digit or are a dash and it is not the
+    first. Each row has as many cells as there are names in the header.
 
     Examples
     --------
@@ -59,101 +39,23 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | product | 30 µs |
     """
     columns = list(zip(header, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    right = [k > 0 and all(map(_is_number, column[1:])) for k, column in enumerate(columns)]
-    lines = [
-        "| "
-        + " | ".join(
-            cell.rjust(width) if flush else cell.ljust(width)
-            for cell, width, flush in zip(cells, widths, right, strict=True)
+    pads = [
+        (
+            str.rjust if k and all(c == "–" or c[:1].isdigit() for c in column[1:]) else str.ljust,
+            max(map(len, column)),
         )
-        + " |"
+        for k, column in enumerate(columns)
+    ]
+    lines = [
+        " | ".join(pad(cell, width) for cell, (pad, width) in zip(cells, pads, strict=True))
         for cells in (header, *rows)
     ]
-    rule = "|".join(
-        f"{'-' * (width + 1)}:" if flush else f":{'-' * (width + 1)}"
-        for flush, width in zip(right, widths, strict=True)
-    )
-    return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
-
-
-def pivot_table(
-    cases: list[dict[str, Any]],
-    down: Sequence[str],
-    across: str,
-    cell: Callable[[dict[str, Any]], str],
-) -> str:
-    """Write cases as a table in Markdown.
-
-    Parameters
-    ----------
-    cases : list
-        As :func:`select` gives them.
-    down : collections.abc.Sequence
-        Members whose values begin the rows.
-    across : str
-        The member whose values are the columns.
-    cell : collections.abc.Callable
-        Writes a case.
-
-    Returns
-    -------
-    str
-        Rows in the order in which they first occur, columns too unless they are numbers;
-        a dash where there is no case. Empty without cases.
-
-    Raises
-    ------
-    ValueError
-        If two cases fall into one cell.
-
-    Examples
-    --------
-    >>> cases = [{"ids": 1, "draw": "equal", "s": 3}, {"ids": 2000, "draw": "zipf", "s": 4}]
-    >>> print(pivot_table(cases, ["ids"], "draw", lambda case: f"{case['s']} s"))
-    | ids   | equal | zipf |
-    |:------|------:|-----:|
-    | 1     |   3 s |    – |
-    | 2,000 |     – |  4 s |
-    """
-    found: dict[tuple[Any, ...], dict[Any, str]] = {}
-    for case in cases:
-        row = found.setdefault(tuple(case[name] for name in down), {})
-        if case[across] in row:
-            raise ValueError(f"{case} shares its cell with another case; select more narrowly.")
-        row[case[across]] = cell(case)
-    columns = list(dict.fromkeys(case[across] for case in cases))
-    if all(isinstance(column, int) for column in columns):
-        columns.sort()
-    rows = [
-        [*map(_written, key), *(row.get(column, "–") for column in columns)]
-        for key, row in found.items()
-    ]
-    short = {"vocab_size": "V", "dim": "d"}
-    header = [
-        *(short.get(name, name) for name in down),
-        *(
-            f"{short.get(across, across)} = {c:,}" if isinstance(c, int) else str(c)
-            for c in columns
-        ),
-    ]
-    return markdown_table(header, rows) if rows else ""
+    rule = "|".join(pad(":", width + 2).replace(" ", "-") for pad, width in pads)
+    return "\n".join([f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])])
 
 
 def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
-    """Write the times of contenders, and each as a multiple of the baseline's.
-
-    Parameters
-    ----------
-    times : collections.abc.Mapping
-        Name and :class:`Spread` of each, measured in one run.
-    baseline : str
-        The name of the contender that counts as 1.
-
-    Returns
-    -------
-    str
-        A table in Markdown: name, median, quartiles, ratio of the medians.
+    """Write the times of contenders measured in one run, and each over the baseline's.
 
     Examples
     --------
@@ -164,27 +66,65 @@ def ratio_table(times: Mapping[str, Spread], baseline: str) -> str:
     | lookup  | 2.00 µs |    1.90 to 2.10 µs |  1.00 |
     | product | 3.00 µs |    2.90 to 3.00 µs |  1.50 |
     """
-    rows = [
-        [
-            name,
-            in_unit(spread.median_s),
-            _between(in_unit(spread.low_s), in_unit(spread.high_s)),
-            f"{spread.median_s / times[baseline].median_s:.2f}",
-        ]
-        for name, spread in times.items()
-    ]
+    base = times[baseline].median_s
+    rows = []
+    for name, spread in times.items():
+        low, unit = in_unit(spread.low_s).split()
+        high = in_unit(spread.high_s)
+        half = f"{low}{'' if high.endswith(f' {unit}') else f' {unit}'} to {high}"
+        rows.append([name, in_unit(spread.median_s), half, f"{spread.median_s / base:.2f}"])
     return markdown_table(["form", "median", "half of the rounds", "ratio"], rows)
 
 
-def _is_number(cell: str) -> bool:
-    return cell == "–" or cell[:1].isdigit()
+def select(cases: Iterable[dict[str, Any]], **fixed: object) -> list[dict[str, Any]]:
+    """Pick the measured cases with these members, by vocabulary size, then by number of ids.
+
+    Examples
+    --------
+    >>> cases = [{"form": "lookup", "vocab_size": 4, "ids": 1, "median_s": 1e-6},
+    ...          {"form": "lookup", "vocab_size": 8, "ids": 1, "skipped": {}}]
+    >>> [case["vocab_size"] for case in select(cases, form="lookup")]
+    [4]
+    """
+    fitting = (
+        case
+        for case in cases
+        if "skipped" not in case and all(case[name] == value for name, value in fixed.items())
+    )
+    return sorted(fitting, key=lambda case: (case["vocab_size"], case["ids"]))
 
 
-def _between(low: str, high: str) -> str:
-    """Write the unit once, if both ends share it."""
-    value, unit = low.split()
-    return f"{value if high.endswith(f' {unit}') else low} to {high}"
+def describe(recording: dict[str, Any]) -> str:
+    """Say where a recording comes from and what it lacks, in a line of Markdown without markup.
+
+    Examples
+    --------
+    >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
+    ...           "date": "2026-01-31", "commit": 4 * "0123456789", "quick": False}
+    >>> describe({"provenance": origin, "complete": True})
+    'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
+    """
+    origin = recording["provenance"]
+    said = [escaped(origin["device"])]
+    if origin["driver"]:
+        said += [f"driver {escaped(origin['driver'])}", f"CUDA {escaped(origin['cuda'])}"]
+    changed = ", changed since" if origin["commit"].endswith("-changed") else ""
+    said.append(f"torch {escaped(origin['torch'])}")
+    said.append(f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}")
+    lacks = "; a trial with few rounds" if origin["quick"] else ""
+    return ", ".join(said) + lacks + ("" if recording["complete"] else "; not complete")
 
 
-def _written(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def escaped(text: str) -> str:
+    r"""Write any text on one line so that Markdown shows it as it is and reads no markup in it.
+
+    Examples
+    --------
+    >>> print(escaped("NVIDIA H200 ![](https://example.org) <script> 0|1"))
+    NVIDIA H200 \!\[\](https://example.org) \<script\> 0\|1
+    """
+    line = " ".join(text.split())
+    line = re.sub(r"[\\`*_{}\[\]<>|~$!&^]", r"\\\g<0>", line)
+    # What begins a line could begin a heading, a list, a directive or a comment.
+    line = re.sub(r"^[#+\-:=%(\"'@/;,.?)]", r"\\\g<0>", line)
+    return re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", line)

@@ -1,0 +1,107 @@
+"""The roofline of a machine, with a ceiling for each level of its memory."""
+
+from collections.abc import Mapping
+from string import ascii_lowercase
+from typing import Any
+
+from matplotlib import style
+from matplotlib.ticker import FuncFormatter
+
+from lookup_matmul.figures.palette import FILLS, INK, LINE, MARK, QUIET
+from lookup_matmul.figures.plots import PLOT, check_spread
+from lookup_matmul.figures.svg import Drawing, finish, sheet
+
+WIDTH, HEIGHT, LINE_HEIGHT = 354.0, 220.0, 15.0
+MOST = 8
+LEVELS = 5
+
+
+def draw_roofline(
+    levels: Mapping[str, float],
+    rate: float,
+    points: Mapping[str, tuple[float, tuple[float, float, float]]],
+    *,
+    alt: str,
+) -> Drawing:
+    """Draw what a machine can do at most for each operation per byte, and what was measured.
+
+    Parameters
+    ----------
+    levels : collections.abc.Mapping
+        Name of one to five levels of memory, and billions of bytes that each moves in a second.
+    rate : float
+        Billions of operations in a second, above which no level helps.
+    points : collections.abc.Mapping
+        Name of one to eight computations, their operations for each byte moved, above zero, and
+        billions of operations in a second: (low, middle, high), in this order.
+    alt : str
+        The story of the drawing in words, made from the same numbers.
+
+    Returns
+    -------
+    Drawing
+        A slope for each level, the flat roof, and a letter for each computation, named below.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing or too much to draw, a number is not above zero, or one out of order.
+
+    Examples
+    --------
+    >>> caches, product = {"cache": 200.0, "memory": 20.0}, (8.0, (70.0, 75.0, 80.0))
+    >>> draw_roofline(caches, 100.0, {"product": product}, alt="The product comes near the roof.")
+    The product comes near the roof.
+    """
+    if not 1 <= len(levels) <= LEVELS or not 1 <= len(points) <= MOST:
+        raise ValueError(
+            f"there are {len(levels)} levels and {len(points)} points, "
+            f"expected 1 to {LEVELS} and 1 to {MOST}."
+        )
+    if min([*levels.values(), rate, *(x for x, _ in points.values())]) <= 0:
+        raise ValueError("a level, the rate or the operations per byte are not above zero.")
+    for name, (_, spread) in points.items():
+        check_spread(name, spread, log=True)
+    with style.context(PLOT):
+        below = 42 + LINE_HEIGHT * len(points)
+        figure = sheet(WIDTH, HEIGHT + below)
+        box = (
+            48 / WIDTH,
+            below / (HEIGHT + below),
+            1 - 60 / WIDTH,
+            (HEIGHT - 10) / (HEIGHT + below),
+        )
+        ax = figure.add_axes(box)
+        ax.set(xscale="log", yscale="log", xlabel="operations for each byte moved")
+        ax.set_ylabel("billion operations a second")
+        left = min([rate / max(levels.values()), *(x for x, _ in points.values())]) / 3
+        right = max([rate / min(levels.values()), *(x for x, _ in points.values())]) * 3
+        bottom = (
+            min([left * min(levels.values()), *(low for _, (low, _, _) in points.values())]) / 2
+        )
+        ax.set(xlim=(left, right), ylim=(bottom, rate * 4))
+        ax.axhline(rate, color=INK, lw=1.6)
+        ax.text(right, rate * 1.15, "operations ", ha="right", va="bottom", color=INK)
+        for k, (name, bandwidth) in enumerate(levels.items()):
+            ax.plot([left, rate / bandwidth], [left * bandwidth, rate], color=LINE, lw=1.2)
+            # Each name further along its slope than the one before, so that none covers another.
+            x = left * (rate / bandwidth / left) ** (0.3 + 0.15 * (len(levels) - 1 - k))
+            ax.text(x, x * bandwidth * 1.12, name, color=QUIET, va="bottom", ha="right", fontsize=9)
+        for k, (name, (x, (low, middle, high))) in enumerate(points.items()):
+            letter = ascii_lowercase[k]
+            ax.vlines(x, low, high, color=MARK, lw=4, alpha=0.45)
+            ax.plot(x, middle, "o", ms=6, mfc=FILLS[1], mec=MARK)
+            # Neighbours have their letters on different sides.
+            aside = (9, 4) if k % 2 else (-9, -4)
+            style_of: dict[str, Any] = {
+                "ha": "center",
+                "va": "center",
+                "color": INK,
+                "fontweight": "bold",
+            }
+            ax.annotate(letter, (x, middle), aside, textcoords="offset points", **style_of)
+            y = (below - 46 - LINE_HEIGHT * k) / (HEIGHT + below)
+            figure.text(0.05, y, f"{letter}   {name}", color=INK)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        return finish(ax, alt)

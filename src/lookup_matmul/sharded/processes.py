@@ -1,0 +1,178 @@
+"""A function run on several processes of this machine that can talk to each other."""
+
+import multiprocessing
+import pickle
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import cloudpickle
+
+from lookup_matmul.sharded.worker import output_file, work
+
+MOST = 64
+GRACE_S = 1.0  # within which a death is seen that let another process fail
+
+
+def run_on_processes(
+    function: Callable[..., Any], count: int, *args: Any, timeout_s: float = 30.0
+) -> list[Any]:
+    """Run ``function(*args)`` on ``count`` new processes in one process group, and end them.
+
+    The group is torch's own, with the backend gloo and one thread for each process,
+    so inside ``function`` everything of :mod:`torch.distributed` works as under ``torchrun``:
+    ``get_rank()`` tells the processes apart.
+
+    Parameters
+    ----------
+    function : collections.abc.Callable
+        Also one from a notebook's cell: it travels by value, with the globals that it names.
+    count : int
+        Number of processes, 1 to 64.
+    *args
+        The same for each process; whatever can be pickled.
+    timeout_s : float
+        Seconds that they have, from the moment at which all have started.
+
+    Returns
+    -------
+    list
+        What the function returned in each process, in the order of the ranks.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` cannot be called or ``count`` is no ``int``.
+    ValueError
+        If ``count`` or ``timeout_s`` is out of range.
+    RuntimeError
+        If a process raised or died; the message has its rank, its error and what it printed.
+    TimeoutError
+        If a process has not answered in time.
+
+    Notes
+    -----
+    Processes meet through a file in a temporary folder and not at a fixed port,
+    so nothing can be in use already, and they listen on the loopback interface only.
+    They have ended and the folder is gone when the call returns, however it returns;
+    if this process is killed, they end by themselves.
+
+    The first call imports torch in a fork server, of which the processes are then copies;
+    it ends with this process. Windows has none, so each process imports torch there.
+    As always with :mod:`multiprocessing`, a script needs ``if __name__ == "__main__":``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> def total(weight):
+    ...     part = weight * (torch.distributed.get_rank() + 1)
+    ...     torch.distributed.all_reduce(part)
+    ...     return part
+    >>> run_on_processes(total, 2, torch.tensor([1.0, 10.0]))
+    [tensor([ 3., 30.]), tensor([ 3., 30.])]
+    """
+    _check(function, count, timeout_s)
+    job = cloudpickle.dumps((function, args))
+    context = _context()
+    with TemporaryDirectory(prefix="lookup-matmul-") as name:
+        folder, processes, ends = Path(name), list[BaseProcess](), list[Connection]()
+        try:
+            for rank in range(count):
+                here, there = context.Pipe()
+                ends.append(here)
+                about = (rank, count, folder, job, there, timeout_s)
+                processes.append(context.Process(target=work, args=about, daemon=True))
+                processes[-1].start()
+                there.close()  # so that its end is seen when the process ends
+            results = _collect(processes, ends, folder, timeout_s)
+            for end in ends:
+                end.send_bytes(b"all have answered")
+            for process in processes:
+                process.join(GRACE_S)
+        finally:
+            for process in processes:
+                process.kill()
+                process.join()
+                process.close()
+            for end in ends:
+                end.close()
+    return results
+
+
+def _context() -> Any:
+    """Give the way to start processes: copies of one that has imported torch already."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([work.__module__, "lookup_matmul.sharded.preloaded"])
+    return context
+
+
+def _collect(
+    processes: list[BaseProcess], ends: list[Connection], folder: Path, timeout_s: float
+) -> list[Any]:
+    """Wait for an answer of each process, and raise as soon as one failed."""
+    results: dict[int, Any] = {}
+    deadline = time.monotonic() + timeout_s
+    while len(results) < len(ends):
+        missing = {ends[rank]: rank for rank in range(len(ends)) if rank not in results}
+        ready = wait(list(missing), max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TimeoutError(_late(sorted(missing.values()), folder, timeout_s))
+        for end in ready:
+            rank = missing[end]  # type: ignore[index]
+            try:
+                error, result = pickle.loads(end.recv_bytes())  # type: ignore[union-attr]
+            except (EOFError, ConnectionError):
+                raise RuntimeError(_dead(processes, rank, folder)) from None
+            if error is not None:
+                # What it complains of may be that its partner is gone.
+                wait([process.sentinel for process in processes], GRACE_S)
+                gone = [k for k, process in enumerate(processes) if process.exitcode is not None]
+                raise RuntimeError(
+                    _dead(processes, gone[0], folder)
+                    if gone
+                    else f"process {rank} of {len(ends)} raised {error}\n"
+                    f"{result}{_printed(folder, rank)}"
+                )
+            results[rank] = result
+    return [results[rank] for rank in range(len(ends))]
+
+
+def _late(ranks: list[int], folder: Path, timeout_s: float) -> str:
+    return (
+        f"no answer of process {', '.join(map(str, ranks))} within {timeout_s:g} s; stopped. "
+        "Do all processes call the same collectives in the same order? If so, raise timeout_s."
+        + "".join(_printed(folder, rank) for rank in ranks)
+    )
+
+
+def _dead(processes: list[BaseProcess], rank: int, folder: Path) -> str:
+    processes[rank].join(GRACE_S)
+    code = processes[rank].exitcode
+    how = f"was killed by signal {-code}" if code and code < 0 else f"ended with exit code {code}"
+    return (
+        f"process {rank} of {len(processes)} {how} before it answered; "
+        f"expected it to return.{_printed(folder, rank)}"
+    )
+
+
+def _printed(folder: Path, rank: int) -> str:
+    file = output_file(folder, rank)
+    text = file.read_text("utf-8", "replace").strip() if file.exists() else ""
+    return f"\nProcess {rank} printed:\n{text[-4000:]}" if text else ""
+
+
+def _check(function: object, count: object, timeout_s: float) -> None:
+    if not callable(function):
+        raise TypeError(f"function is {function!r:.60}, expected one that can be called.")
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise TypeError(f"count is {count!r:.60}, expected an int: the number of processes.")
+    if not 1 <= count <= MOST:
+        raise ValueError(f"count is {count}, expected 1 to {MOST} processes.")
+    if not 0 < timeout_s < float("inf"):
+        raise ValueError(f"timeout_s is {timeout_s}, expected a positive number of seconds.")

@@ -1,0 +1,463 @@
+"""A recording is on disk all along: killed, interrupted or out of time, the next run goes on."""
+
+import functools
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cuda_stand_in import stand_in
+from test_recording import CASES, ceilings, faster, measured
+
+from lookup_matmul.timings import Case, behaviour, measure, record, recorder, sweep
+from lookup_matmul.timings.contenders import contender
+from lookup_matmul.timings.machine import provenance
+from lookup_matmul.timings.measure import DeviceLost
+from lookup_matmul.timings.recording import read_recording
+from lookup_matmul.timings.schema import PLAIN
+
+COMMIT = 40 * "0"
+LOOKUP = CASES[0]
+FORMS = ("lookup", "multiplication alone")
+SWEPT = [LOOKUP._replace(ids=n) for n in (1, 2, 3, 4)]
+MADE = {"device": "cpu", "command": "python -m lookup_matmul.timings", "commit": COMMIT}
+
+
+def fake(cases, ceilings):
+    """Give what a measurement would, at once."""
+    return [result | {"launch_s": None, "clock_hz": None} for result in on_gpu(cases, ceilings)]
+
+
+def on_gpu(cases, ceilings):
+    """Give what a measurement on a GPU would."""
+    return [measured(case, ceilings) for case in cases]
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """Where the recording goes; ceilings and odd input take no time."""
+    monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: ceilings())
+    monkeypatch.setattr(recorder, "behaviour", lambda _: {})
+    return tmp_path / "recordings" / "mine.json"
+
+
+def test_a_recording_goes_on_where_it_was_interrupted(path):
+    """After any case, nothing is measured twice and nothing is lost."""
+    log, stops = [], []
+
+    def counted(cases, ceilings):
+        if cases[0] in stops[-1:]:
+            raise KeyboardInterrupt
+        log.extend(cases)
+        return fake(cases, ceilings)
+
+    for k, stop in enumerate(SWEPT):
+        stops.append(stop)
+        with pytest.raises(KeyboardInterrupt):
+            record(path, SWEPT, measure=counted, **MADE)
+        kept = read_recording(path)
+        assert [result["ids"] for result in kept["cases"]] == [1, 2, 3, 4][:k]
+        assert not kept["complete"]
+    stops.append(None)
+    whole = record(path, SWEPT, measure=counted, **MADE)
+    assert log == SWEPT
+    assert whole == read_recording(path)
+    assert whole["complete"]
+    assert [result["ids"] for result in whole["cases"]] == [1, 2, 3, 4]
+
+
+def test_what_is_complete_is_left_as_it_is(path, monkeypatch):
+    """Not even the ceilings are measured again."""
+    whole = record(path, SWEPT, measure=fake, **MADE)
+    monkeypatch.setattr(recorder, "measure_ceilings", None)
+    assert record(path, SWEPT, measure=None, **MADE) == whole
+
+
+def test_more_cases_complete_a_recording(path):
+    """As after a change of the sweep."""
+    record(path, SWEPT[:2], measure=fake, **MADE)
+    whole = record(path, SWEPT, measure=fake, **MADE)
+    assert whole["complete"]
+    assert [result["ids"] for result in whole["cases"]] == [1, 2, 3, 4]
+
+
+def test_forms_that_share_their_inputs_are_measured_together(path):
+    """Those left of a group too, since a kill may come between."""
+    asked = []
+    two = [case._replace(form=form) for case in SWEPT[:2] for form in ("lookup", "one-hot built")]
+
+    def noting(cases, ceilings):
+        asked.append(cases)
+        return fake([case._replace(form="lookup") for case in cases[:1]], ceilings)
+
+    with pytest.raises(KeyError):  # the machine of this test was not asked for that form's price
+        record(path, two, measure=fake, **MADE)
+    record(path, two, measure=noting, **MADE)
+    assert asked == [two[:2], two[2:]]
+
+
+def test_ceilings_are_measured_at_the_start_in_the_middle_and_at_the_end(path, monkeypatch):
+    """So that a machine that slows down shows; predictions hold to the first."""
+    order = []
+
+    def noting(cases, ceilings):
+        order.append(cases[0].ids)
+        return fake(cases, ceilings)
+
+    def limits(device, **_):
+        order.append(device)
+        return ceilings(1.0 + 0.01 * len(order))
+
+    monkeypatch.setattr(recorder, "measure_ceilings", limits)
+    whole = record(path, SWEPT, measure=noting, **MADE)
+    assert order == ["cpu", 1, 2, 3, "cpu", 4, "cpu"]
+    assert len(whole["ceilings"]) == 3
+    assert whole["ceilings"][0] != whole["ceilings"][1]
+
+
+def test_ceilings_of_a_busy_machine_are_measured_again(path, monkeypatch):
+    """And if it stays busy, the run ends, the file stays sound, and a later run goes on."""
+    shown = [ceilings(), ceilings(0.1), ceilings(1.1), ceilings(0.1), ceilings(0.01), ceilings(0.1)]
+    monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: shown.pop(0))
+    with pytest.raises(ValueError, match=r"The machine seems busy: run it again later to go on\."):
+        record(path, SWEPT, measure=fake, **MADE)
+    assert not shown
+    left = read_recording(path)
+    assert left["ceilings"] == [ceilings(), ceilings(1.1)]
+    assert len(left["cases"]) == 4
+    shown.append(ceilings(0.9))
+    assert record(path, SWEPT, measure=fake, **MADE)["complete"]
+
+
+def test_a_time_that_no_reader_would_accept_is_left_out(path):
+    """With what was wrong with it, so that the others can be kept."""
+
+    def hasty(cases, ceilings):
+        return [
+            faster(0, 20, {"cases": [result]})["cases"][0] if result["ids"] == 2 else result
+            for result in fake(cases, ceilings)
+        ]
+
+    whole = record(path, SWEPT, measure=hasty, **MADE)
+    assert ["skipped" in result for result in whole["cases"]] == [False, True, False, False]
+    assert whole["cases"][1]["skipped"]["kind"] == "impossible time"
+    assert "by the ceilings of the same run" in whole["cases"][1]["skipped"]["says"]
+
+
+def test_a_result_of_another_form_is_a_fault_of_ours(path):
+    """No reason is made up for it."""
+
+    def hasty(cases, ceilings):
+        return [result | {"kernels": 3} for result in fake(cases, ceilings)]
+
+    with pytest.raises(ValueError, match=r"the case\.kernels is 3, expected no such member"):
+        record(path, SWEPT, measure=hasty, **MADE)
+
+
+def test_of_a_case_that_was_not_measured_only_the_reason_is_kept(path):
+    """In marks that no page reads as markup, though torch's own words have them."""
+    says = "NotImplementedError: `addmm` <Half> {x|y}\nmore"
+
+    def lacking(cases, ceilings):
+        skipped = {"skipped": {"kind": "not in torch", "says": says}}
+        return [result | skipped for result in fake(cases, ceilings)]
+
+    kept = record(path, SWEPT, measure=lacking, **MADE)["cases"][0]
+    assert kept["skipped"] == {
+        "kind": "not in torch",
+        "says": "NotImplementedError: 'addmm' ‹Half› (x/y)",
+    }
+    assert set(kept) == {*Case._fields, "distinct", "predicted_s", "skipped"}
+
+
+def test_time_runs_out_and_a_rerun_goes_on(path, monkeypatch):
+    """The minutes given end a run between two groups, with ceilings measured once more."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def slow(cases, ceilings):
+        now[0] += 60
+        return fake(cases, ceilings)
+
+    part = record(path, SWEPT, measure=slow, minutes=2, **MADE)
+    assert [result["ids"] for result in part["cases"]] == [1, 2]
+    assert not part["complete"]
+    assert len(part["ceilings"]) == 3
+    assert now[0] == 120
+    other = MADE | {"command": "python -m lookup_matmul.timings --minutes 9"}
+    whole = record(path, SWEPT, measure=slow, minutes=9, **other)
+    assert whole["complete"]
+    assert [result["ids"] for result in whole["cases"]] == [1, 2, 3, 4]
+
+
+def test_a_lost_device_ends_the_run_and_its_case_is_not_done(path):
+    """What was measured before is on disk; the next run begins with that case."""
+    log = []
+
+    def losing(cases, ceilings):
+        if cases[0].ids == 3 and not log:
+            log.append(cases[0].ids)
+            raise DeviceLost("the GPU answers no more: device-side assert triggered")
+        return fake(cases, ceilings)
+
+    with pytest.raises(DeviceLost, match="device-side assert"):
+        record(path, SWEPT, measure=losing, **MADE)
+    left = read_recording(path)
+    assert [result["ids"] for result in left["cases"]] == [1, 2]
+    assert not left["complete"]
+    assert [result["ids"] for result in record(path, SWEPT, measure=losing, **MADE)["cases"]] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("commit", "unknown"), ("driver", None), ("device", "<b>"), ("date", "2999-01-01")],
+)
+def test_an_origin_that_no_reader_would_accept_is_refused_before_anything_is_measured(
+    path, monkeypatch, name, value
+):
+    """Not after the minutes that the ceilings take."""
+    origin = provenance("cpu", MADE["command"], COMMIT) | {
+        "kind": "cuda",
+        "driver": "1.2",
+        "cuda": "13.0",
+    }
+    monkeypatch.setattr(recorder, "provenance", lambda *_: origin | {name: value})
+    monkeypatch.setattr(recorder, "measure_ceilings", None)
+    with pytest.raises(ValueError, match=f"data.provenance.{name} is"):
+        record(path, SWEPT, measure=None, **MADE)
+    assert not path.exists()
+
+
+SAME = (
+    "kind",
+    "device",
+    "device_memory_bytes",
+    "driver",
+    "cuda",
+    "torch",
+    "triton",
+    "cpu",
+    "threads",
+    "commit",
+)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_another_machine_or_version_does_not_go_on(path, monkeypatch, name):
+    """Numbers of two never stand in one file."""
+    origin = provenance("cpu", MADE["command"], COMMIT) | {
+        "kind": "cuda",
+        "driver": "1.2",
+        "cuda": "13.0",
+        "triton": "3.1",
+    }
+    monkeypatch.setattr(recorder, "provenance", lambda *_: origin)
+    record(path, SWEPT[:1], measure=on_gpu, **MADE)
+    other = {"kind": "cpu", "threads": 99, "device_memory_bytes": 5, "commit": 40 * "1"}.get(
+        name, "9.9"
+    )
+    changed = origin | {name: other} | ({"driver": None, "cuda": None} if name == "kind" else {})
+    monkeypatch.setattr(recorder, "provenance", lambda *_: changed)
+    with pytest.raises(
+        ValueError, match=f"data.provenance.{name} is .*, and now it is .*; move the file away"
+    ):
+        record(path, SWEPT, measure=on_gpu, **MADE)
+
+
+def test_a_trial_is_not_completed_to_a_recording(path):
+    """Its limits were measured with smaller sizes, its cases in fewer rounds."""
+    record(path, SWEPT[:1], measure=fake, quick=True, **MADE)
+    with pytest.raises(ValueError, match=r"data\.provenance\.quick is True, and now it is False"):
+        record(path, SWEPT, measure=fake, **MADE)
+
+
+def test_a_damaged_file_is_not_overwritten(path):
+    """It may hold what somebody needs."""
+    path.parent.mkdir()
+    path.write_text("{", "utf-8")
+    with pytest.raises(ValueError, match="the file is not JSON"):
+        record(path, SWEPT, measure=None, **MADE)
+    assert path.read_text("utf-8") == "{"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_one_folder_has_one_run(path):
+    """The second is refused in words; another folder is free, and so is this one afterwards."""
+    path.parent.mkdir()
+    with recorder._only_writer(path.parent):
+        with pytest.raises(
+            ValueError, match=r"recordings: another run is recording into this folder"
+        ):
+            record(path, SWEPT, measure=fake, **MADE)
+        record(path.parent / "other" / path.name, SWEPT, measure=fake, **MADE)
+        by_another_way = path.parent / ".." / path.parent.name / path.name
+        with pytest.raises(ValueError, match="another run"):
+            record(by_another_way, SWEPT, measure=fake, **MADE)
+    assert record(path, SWEPT, measure=fake, **MADE)["complete"]
+    assert [file.name for file in path.parent.iterdir() if file.is_file()] == [path.name]
+
+
+RUN = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_recorder import LOOKUP, MADE, fake
+from test_recording import ceilings
+from lookup_matmul.timings import record, recorder
+recorder.measure_ceilings = lambda *_, **__: ceilings()
+recorder.behaviour = lambda _: {}
+def slow(cases, ceilings):
+    print(cases[0].ids, flush=True)
+    sys.stdin.read(int(sys.argv[3]))
+    time.sleep(0.005)
+    return fake(cases, ceilings)
+record(Path(sys.argv[1]), [LOOKUP._replace(ids=n) for n in range(1, 61)], measure=slow, **MADE)
+"""
+
+
+def start(path, *, waiting=False):
+    """Start a run of sixty cases in a process of its own, each waiting for a word if asked to."""
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(path), str(Path(__file__).parent), str(int(waiting))],
+        stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("groups", [1, 2, 23])
+def test_a_kill_loses_at_most_the_group_in_progress(tmp_path, groups):
+    """However it ends, what is on disk can be read, and the next run completes it."""
+    path = tmp_path / "mine.json"
+    running = start(path)
+    begun = [running.stdout.readline() for _ in range(groups)]
+    time.sleep(0.003 * groups % 0.01)
+    running.send_signal(signal.SIGKILL)
+    begun += running.stdout.readlines()
+    running.communicate()
+    left = read_recording(path)
+    assert len(begun) - 1 <= len(left["cases"]) < 60
+    assert not left["complete"]
+    again = start(path)
+    asked = again.communicate(timeout=60)[0].split()
+    assert again.returncode == 0
+    whole = read_recording(path)
+    assert whole["complete"]
+    assert whole["cases"][: len(left["cases"])] == left["cases"]
+    assert [result["ids"] for result in whole["cases"]] == list(range(1, 61))
+    assert len(asked) == 60 - len(left["cases"])
+    assert [file.name for file in tmp_path.iterdir() if not file.name.startswith(".")] == [
+        path.name
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
+def test_two_runs_at_once_do_not_mix(tmp_path):
+    """The second is refused in words, and the first does not notice."""
+    path = tmp_path / "mine.json"
+    first = start(path, waiting=True)
+    first.stdout.readline()
+    second = start(path)
+    refused = second.communicate(timeout=60)[1]
+    assert second.returncode != 0
+    assert "another run is recording into this folder" in refused
+    first.communicate(60 * "x", timeout=60)
+    assert first.returncode == 0
+    assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 61))
+
+
+def test_a_gpu_is_recorded_and_may_be_lost(path, monkeypatch):
+    """On the stand-in for a GPU, whose assertions spoil the process: a new one goes on."""
+    origin = provenance("cpu", MADE["command"], COMMIT)
+    origin |= {"kind": "cuda", "driver": "580.95.05", "cuda": "13.0"}
+    monkeypatch.setattr(recorder, "provenance", lambda *_: origin)
+    swept = [case._replace(vocab_size=50, form=form) for case in SWEPT for form in FORMS]
+    with stand_in() as gpu:
+
+        def asserts(case, inputs):
+            gpu.lost = case.ids == 3
+            return contender(case, inputs)
+
+        monkeypatch.setattr(measure, "contender", asserts)
+        with pytest.raises(DeviceLost, match="device-side assert"):
+            record(path, swept, **MADE | {"device": "cuda"})
+    left = read_recording(path)
+    assert [result["ids"] for result in left["cases"]] == [1, 1, 2, 2]
+    monkeypatch.setattr(measure, "contender", contender)
+    with stand_in():
+        whole = record(path, swept, **MADE | {"device": "cuda"})
+    assert whole["complete"]
+    assert [result["ids"] for result in whole["cases"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert not [result["skipped"] for result in whole["cases"] if "skipped" in result]
+    assert all(result["launch_s"] > 0 and result["clock_hz"] > 1e9 for result in whole["cases"])
+
+
+def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
+    """What each form did, in words that a recording may hold."""
+    monkeypatch.setattr(behaviour, "FORWARD", ("lookup", "one-hot built and multiplied"))
+    tried = behaviour.behaviour("cpu")
+    nan, outside = tried["nan_in_another_row"], tried["id_out_of_range"]
+    assert list(nan.values()) == ["0 of 3 rows are NaN", "3 of 3 rows are NaN"]
+    assert outside["lookup"].startswith("IndexError: ")
+    assert re.fullmatch(PLAIN, outside["one-hot built and multiplied"])
+
+
+def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch):
+    """It is ended, and what it said before is kept."""
+    monkeypatch.setattr(behaviour, "FORWARD", ("lookup",))
+    hang = "import time; print('3 of 3', flush=True); time.sleep(60)"
+    crash = "import os; os._exit(7)"
+    for code, limit_s, said in (
+        (hang, 1.0, ["3 of 3", "no answer within 1 s"]),
+        (crash, 60.0, 2 * ["the process ended with code 7"]),
+    ):
+        run = functools.partial(in_its_place, code)
+        monkeypatch.setattr(behaviour.subprocess, "run", run)
+        monkeypatch.setattr(behaviour, "CHILD_S", limit_s)
+        assert [forms["lookup"] for forms in behaviour.behaviour("cpu").values()] == said
+
+
+def in_its_place(code, command, *, run=subprocess.run, **options):
+    """Run other code than asked for."""
+    return run([*command[:-1], code], **options)
+
+
+def test_the_command_makes_a_recording_and_says_what_to_do(tmp_path):
+    """As nox runs it, quickly."""
+    (tmp_path / "x-2-threads.json").write_text("kept", "utf-8")
+    command = [sys.executable, "-m", "lookup_matmul.timings", "--quick", "--device", "cpu"]
+    command += ["--out", str(tmp_path), "--commit", COMMIT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("*-threads-quick.json")
+    found = read_recording(path)
+    assert found["provenance"]["command"].startswith("python -m lookup_matmul.timings --quick")
+    assert {tuple(case[name] for name in Case._fields) for case in found["cases"]} == set(
+        sweep(quick=True)
+    )
+    assert found["complete"]
+    assert "leave --quick out" in done.stdout
+
+
+def test_the_command_refuses_an_unknown_commit_in_words(tmp_path):
+    """In a line, not in a traceback."""
+    command = [
+        sys.executable,
+        "-m",
+        "lookup_matmul.timings",
+        "--commit",
+        "x",
+        "--out",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("commit is 'x', expected 40 hexadecimal digits")
+    assert len(done.stderr.splitlines()) == 1
