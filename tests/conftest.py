@@ -1,4 +1,4 @@
-"""What several test files share: the devices at hand, the built site and a browser.
+"""What several test files share: the devices at hand, one thread, the built site and a browser.
 
 Tests in the browser are skipped where no Chromium with its driver is on the path, except under CI.
 """
@@ -41,6 +41,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def device(request: pytest.FixtureRequest) -> str:
     """Run the test on every device of this machine."""
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Compute with one thread: on tables of a few rows, several mostly wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,8 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare, one_hot
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SLOW = settings(max_examples=3, deadline=None)
 BITS, ROUNDING = "equal in every bit", "equal within the bound of rounding"
 

@@ -8,6 +8,8 @@ from torch import nn
 
 from lookup_matmul import compare
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 IDS = torch.tensor([2, 3, 1])
 TABLE = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
 
@@ -29,7 +31,7 @@ def hooked():
 
 def on_meta():
     """Give a layer without numbers."""
-    return nn.Embedding(4, 3, device="meta")
+    return nn.Embedding.from_pretrained(torch.empty(4, 3, device="meta"))
 
 
 FOREIGN = type("Linear", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})
@@ -40,6 +42,7 @@ FOREIGN = type("Linear", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})
     ("layer", "error", "message"),
     [
         (lambda: nn.ReLU(), TypeError, "a has type torch.nn.modules.activation.ReLU, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass lambda given: layer(given)"),
+        (lambda: nn.Sequential(nn.ReLU(), nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear; it holds 1 of them, so pass the one that you mean, such as"),
         (lambda: FOREIGN(), TypeError, "a has type torch.ao.nn.quantized.Linear, expected torch.nn.Embedding"),
         (lambda: Scaled(4, 3), TypeError, "Scaled with a forward of its own, expected that of torch.nn.Embedding; pass lambda"),
         (hooked, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
@@ -71,13 +74,28 @@ def test_layers_that_are_refused(layer, error, message):
         compare(TABLE, layer(), IDS)
 
 
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_what_to_pass_instead_is_written_with_the_name_of_the_side(name):
+    """A layer in the container, and the ids in the third place."""
+    nested = nn.Sequential(nn.ReLU(), nn.ModuleDict({"in": nn.Linear(4, 3)}))
+    for layer, words in (
+        (nested, f"such as {name}.get_submodule('1.in'), or pass lambda given: layer(given) in"),
+        (IDS, f"convert with {name}.float(), or call compare(a, b, ids) if these are the ids."),
+    ):
+        with pytest.raises(TypeError, match=re.escape(words)):
+            compare(*((layer, TABLE) if name == "a" else (TABLE, layer)), IDS)
+    assert isinstance(nested.get_submodule("1.in"), nn.Linear)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
         (torch.tensor([], dtype=torch.int64), ValueError, "the input holds no row (shape (0,)), expected at least one id"),
-        (torch.tensor(2), ValueError, "the input holds no row (shape ()), expected at least one id in at least one dimension"),
+        (torch.tensor(2), ValueError, "the input holds no row (shape ()), expected at least one id in at least one dimension; write ids.reshape(1)"),
+        (IDS.numpy(), TypeError, "the input is an array of NumPy, expected a tensor of ids or rows; convert with torch.from_numpy"),
         (torch.zeros(0, 4), ValueError, "the input holds no row"),
-        (torch.zeros(4), ValueError, "the rows have shape (4,), expected (rows, columns); flatten"),
+        (torch.zeros(4), ValueError, "the rows have shape (4,), expected (rows, columns); pass ids as whole numbers, with .long(), and a single row as row[None]"),
+        (torch.zeros(1, 2, 4), ValueError, "the rows have shape (1, 2, 4), expected (rows, columns); flatten the dimensions before the last with rows.flatten(0, -2)"),
         (IDS.bool(), TypeError, "the ids have dtype torch.bool, expected torch.int32 or torch.int64; convert with ids.long()"),
         (IDS.short(), TypeError, "the ids have dtype torch.int16"),
         (IDS.to("meta"), ValueError, "the input lies on the device meta, which stores no numbers"),

@@ -21,6 +21,8 @@ from lookup_matmul import (
 )
 from lookup_matmul.one_hot_linear import used_table
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 EQUAL = "equal in every bit"
 
 

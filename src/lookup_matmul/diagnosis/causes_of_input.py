@@ -108,7 +108,7 @@ def offsets(pair: Pair) -> list[Remedy]:
     unknown = [side for side in pair.sides if side.table is None]
     if not pair.feed.by_offsets or not (taking or unknown):
         return []
-    advice = "make the layer with include_last_offset=True, or leave the last offset out"
+    advice = "make the layer with include_last_offset=True, or call it with offsets[:-1]"
     count = pair.feed.bags.offsets.numel()
     called = " and ".join(side.called for side in taking or unknown)
     text = f"the last of the {count} offsets is the end, and {called} takes it for one more row"

@@ -26,14 +26,23 @@ def with_tables(pair: Pair) -> list[Side]:
     return [side for side in pair.sides if side.table is not None]
 
 
+def in_code(side: Side) -> str:
+    """Write the table of a side, (vocabulary size, embedding dimension), as the caller would."""
+    codes = {"table": side.name, "Linear": f"{side.name}.weight.T"}
+    return codes.get(side.kind, f"{side.name}.weight")
+
+
 def bias(pair: Pair) -> list[Remedy]:
     """Leave a bias out."""
     added = [side for side in pair.sides if side.bias is not None]
     if not added:
         return []
-    folds = len(added) == 1 and pair.feed.of_ids
-    advice = "leave the bias out with bias=False, or "
-    advice += "look up in W + bias" if folds else "add the same to the output of the other"
+    other = pair.b if added[0] is pair.a else pair.a
+    folds = len(added) == 1 and pair.feed.of_ids and other.kind in ("Embedding", "table")
+    instead = "add the same to the output of the other"
+    if folds:
+        instead = f"look up in {in_code(other)} + {added[0].name}.bias"
+    advice = f"leave the bias out with bias=False, or {instead}"
     return [Remedy("bias", advice, on_both(lambda side: replace(side, bias=None)), _bias_seen)]
 
 
@@ -74,7 +83,8 @@ def _turning(name: str, kind: str) -> Remedy:
         hidden = "; being square, its shape does not show it" if rows == columns else ""
         return f"the table of {name} ({rows} × {columns}) has its rows as columns{hidden}"
 
-    turned = "linear.weight = nn.Parameter(W.T.contiguous())" if kind == "Linear" else f"{name}.T"
+    written = f"{name}.weight = torch.nn.Parameter({name}.weight.T.contiguous())"
+    turned = f"{name} = {name}.T" if kind == "table" else written
     advice = f"transpose the table of {name}: {turned}"
     return Remedy("transposed weight", advice, on_both(turn), seen)
 
@@ -83,13 +93,22 @@ def weights(pair: Pair) -> list[Remedy]:
     """Copy the rows that both tables have from one to the other."""
     if len(with_tables(pair)) < 2:
         return []
-    words = "copy the table of {} into {}, transposed if one of them is a Linear"
-    if {pair.a.kind, pair.b.kind} == {"Embedding", "Linear"}:
-        words = "copy the table: copy_weight({}, {})"
     return [
-        Remedy("weights", words.format(*names), partial(_copied, names[0]), _weights_seen)
-        for names in (("a", "b"), ("b", "a"))
+        Remedy("weights", _copying(*sides), partial(_copied, sides[0].name), _weights_seen)
+        for sides in (pair.sides, pair.sides[::-1])
     ]
+
+
+def _copying(origin: Side, place: Side) -> str:
+    """Write the copy in plain torch, which takes what the function of this package refuses."""
+    target, source = in_code(place), in_code(origin)
+    (rows, dim), (other_rows, other_dim) = origin.weight.shape, place.weight.shape
+    if rows != other_rows and dim == other_dim:  # else one is turned before, and they fit
+        shared = f"[:{min(rows, other_rows)}]"
+        target, source = target + shared, source + shared
+    elif place.kind == "Linear":  # as is usual: the transpose on the right
+        target, source = target.removesuffix(".T"), f"{source}.T".removesuffix(".T.T")
+    return f"copy the table: with torch.no_grad(): {target}.copy_({source})"
 
 
 def _copied(source: str, pair: Pair) -> Pair:
@@ -108,7 +127,9 @@ def _weights_seen(pair: Pair) -> str:
     differs = bits_differ(first, second)
     rows = differs.any(1).nonzero().flatten().tolist()
     spread = [f"{float(table.double().std(correction=0)):.2g}" for table in tables]
+    sizes = [len(table) for table in tables]
     facts = [
+        *([f"a has {sizes[0]} rows and b has {sizes[1]}"] if sizes[0] != sizes[1] else []),
         f"{int(differs.sum())} of {differs.numel()} numbers of the tables differ, in {named(rows)}",
         f"the standard deviation is {spread[0]} in a and {spread[1]} in b",
         "they share storage" if shares_storage(*tables) else "they share no storage",

@@ -22,7 +22,11 @@ def autocast(pair: Pair) -> list[Remedy]:
     text = (
         f"torch.autocast({kind!r}) is on: products are computed in {pair.autocast}, lookups are not"
     )
-    advice = f"compute this layer under torch.autocast({kind!r}, enabled=False)"
+    products = [side.name for side in pair.sides if side.kind == "Linear"] or [
+        side.name for side in pair.sides if side.table is None
+    ]
+    called = " and ".join(products) or "both"
+    advice = f"compute {called} under torch.autocast({kind!r}, enabled=False)"
     return [Remedy("autocast", advice, lambda p: replace(p, autocast=None), lambda _: text)]
 
 
@@ -94,12 +98,13 @@ def _replacing(
         return on_both(clear)(pair)
 
     def seen(pair: Pair) -> str:
-        texts = []
+        texts, count = [], 0
         for side in with_tables(pair):
             rows = where(side.weight).any(1).nonzero().flatten().tolist()
+            count += len(rows)
             if rows:
                 texts.append(f"{named(rows)} of {side.called}")
-        return f"{' and '.join(texts)} hold {words}"
+        return f"{' and '.join(texts)} {'holds' if count == 1 else 'hold'} {words}"
 
     remedies = [Remedy(name, advice, cleared, seen)]
     if len(with_tables(pair)) < len(pair.sides):

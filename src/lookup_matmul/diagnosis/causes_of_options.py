@@ -31,11 +31,11 @@ def padding(pair: Pair) -> list[Remedy]:
         remedies.append(Remedy("padding_idx", advice, on_both(counted), left_out))
     for side in padded:
         if not side.weight[side.padding_idx].any():
-            remedies.append(_zeroing(side))
+            remedies.append(_zeroing(side, pair.b if side is pair.a else pair.a))
     return remedies
 
 
-def _zeroing(padded: Side) -> Remedy:
+def _zeroing(padded: Side, other: Side) -> Remedy:
     row = padded.padding_idx
     assert row is not None
 
@@ -45,8 +45,10 @@ def _zeroing(padded: Side) -> Remedy:
         index = torch.tensor([row], device=side.table.device)
         return replace(side, table=side.table.index_fill(0, index, 0.0))
 
-    seen = f"row {row}, the padding row of {padded.called}, is zero there and not in the other"
-    advice = f"zero row {row} of the other table, too"
+    seen = f"row {row}, the padding row of {padded.called}, is zero there and not in {other.name}"
+    advice = f"zero row {row} of the table of {other.name}, too"
+    if other.kind == "Linear":
+        advice += f", which is column {row} of its weight"
     return Remedy("padding_idx", advice, on_both(zero), lambda _: seen)
 
 

@@ -14,6 +14,7 @@ from lookup_matmul.diagnosis import (
     causes_of_numbers,
     causes_of_options,
     gradients,
+    notes,
 )
 from lookup_matmul.diagnosis.agreement import BITS, MISSING, Agreement, agree
 from lookup_matmul.diagnosis.bounds import output_bound
@@ -129,20 +130,20 @@ def _compare(pair: Pair, with_gradients: bool) -> Comparison:
     apart = len(widths) > 1 and not causes_of_layers.transposed(pair)
     outputs, mended = _explain(pair, () if apart or not widths else CAUSES, _outputs_agree)
     causes = _unsteady(pair) + (outputs.causes or _outside(pair, outputs.before))
-    notes = tuple(
-        f"{side.called} cannot be looked into; pass the layer itself to have its bias, options "
-        "and table tried"
-        for side in pair.sides
-        if side.table is None and not good(outputs.before)
-    )
+    remarks = notes.of_input(pair)
+    if not good(outputs.before):
+        remarks += notes.of_callables(pair)
+    if not causes or any(cause.name == "weights" for cause in causes):
+        remarks += notes.of_outputs(pair.outcomes())
     if apart:
-        notes += ("the embedding dimensions differ, which no remedy mends",)
+        remarks.append("the embedding dimensions differ, which no remedy mends")
     found = None
     if with_gradients and close(outputs.after):
         found = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
     elif with_gradients:
-        notes += ("the gradients were not compared, since the outputs do not agree",)
-    return Comparison(outputs.before, outputs.after, causes, outputs.tried, notes, found)
+        remarks.append("the gradients were not compared, since the outputs do not agree")
+    after, tried = outputs.after, outputs.tried
+    return Comparison(outputs.before, after, causes, tried, tuple(remarks), found)
 
 
 def _outputs_agree(pair: Pair) -> Agreement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from lookup_matmul.bags import Bags, is_scipy
@@ -80,6 +81,11 @@ def read_feed(given: Any, *, bagged: bool) -> Feed:
     """Read ids or rows, or raise; ``bagged`` says that an EmbeddingBag will read ids, too."""
     if isinstance(given, torch.Tensor) and given.layout is torch.strided and not given.is_nested:
         feed = _dense(given) if given.is_floating_point() else _ids(given, bagged)
+    elif isinstance(given, np.ndarray):
+        raise TypeError(
+            "the input is an array of NumPy, expected a tensor of ids or rows; convert with "
+            "torch.from_numpy(...)."
+        )
     elif isinstance(given, torch.nn.Module):
         raise TypeError(
             f"the input is a {type(given).__name__}, expected ids or rows after the two layers; "
@@ -88,9 +94,14 @@ def read_feed(given: Any, *, bagged: bool) -> Feed:
     else:
         feed = _rows(given)
     if not feed.shape or 0 in feed.shape:
+        advice = (
+            "two layers that compute nothing do not disagree"
+            if feed.shape
+            else "write ids.reshape(1)"
+        )
         raise ValueError(
             f"the input holds no row (shape {tuple(feed.shape)}), expected at least one id in at "
-            "least one dimension; two layers that compute nothing do not disagree."
+            f"least one dimension; {advice}."
         )
     return feed
 
@@ -116,9 +127,11 @@ def _ids(ids: torch.Tensor, bagged: bool) -> Feed:
 
 def _dense(rows: torch.Tensor) -> Feed:
     if rows.dim() != 2:
+        advice = "flatten the dimensions before the last with rows.flatten(0, -2)"
+        if rows.dim() < 2:
+            advice = "pass ids as whole numbers, with .long(), and a single row as row[None]"
         raise ValueError(
-            f"the rows have shape {tuple(rows.shape)}, expected (rows, columns); "
-            "flatten the dimensions before the last with rows.flatten(0, -2)."
+            f"the rows have shape {tuple(rows.shape)}, expected (rows, columns); {advice}."
         )
     _check_stored(rows)
     owners, ids = rows.detach().nonzero(as_tuple=True)

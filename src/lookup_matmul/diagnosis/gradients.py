@@ -59,7 +59,9 @@ def frozen(pair: Pair) -> list[Remedy]:
     if not still:
         return []
     text = "no gradient reaches " + " and ".join(side.called for side in still)
-    advice = "weight.requires_grad_(), or from_pretrained(..., freeze=False)"
+    advice = (
+        "call weight.requires_grad_(), or make the layer with from_pretrained(..., freeze=False)"
+    )
     change = on_both(lambda side: replace(side, trained=True))
     return [Remedy("frozen", advice, change, lambda _: text)]
 
@@ -69,9 +71,11 @@ def scaled(pair: Pair) -> list[Remedy]:
     dividing = [side for side in pair.sides if side.by_frequency]
     if not dividing:
         return []
-    text = "divided by how often each id comes: " + " and ".join(s.called for s in dividing)
+    text = " and ".join(side.called for side in dividing)
+    text += f" divide{'s' * (len(dividing) == 1)} by how often each id comes"
     change = on_both(lambda side: replace(side, by_frequency=False))
-    return [Remedy("scale_grad_by_freq", "scale_grad_by_freq=False", change, lambda _: text)]
+    advice = "make the layer with scale_grad_by_freq=False"
+    return [Remedy("scale_grad_by_freq", advice, change, lambda _: text)]
 
 
 def sparse(pair: Pair) -> list[Remedy]:
@@ -79,9 +83,10 @@ def sparse(pair: Pair) -> list[Remedy]:
     thin = [side for side in pair.sides if side.sparse]
     if not thin:
         return []
-    text = "holds only the rows that were read: " + " and ".join(s.called for s in thin)
+    text = "only the rows that were read are in the gradient of "
+    text += " and ".join(side.called for side in thin)
     change = on_both(lambda side: replace(side, sparse=False))
-    advice = "sparse=False, or weight.grad.to_dense() before you compare"
+    advice = "make the layer with sparse=False, or call weight.grad.to_dense() before you compare"
     return [Remedy("sparse gradient", advice, change, lambda _: text)]
 
 

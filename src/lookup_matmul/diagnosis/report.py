@@ -60,7 +60,8 @@ class Comparison:
     tried : tuple of str
         The names of the causes that could have been one, and were tried.
     notes : tuple of str
-        What could not be looked into.
+        What could not be looked into, how the input was read where that is in doubt,
+        and a pattern of the outputs that points to a cause without proving it.
     gradients : Comparison, optional
         The same for the gradients of the tables, with all remedies of the outputs.
 

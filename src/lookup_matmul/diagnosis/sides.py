@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import nn
 
-from lookup_matmul.checks import check_multiplied, check_weight
+from lookup_matmul.checks import ID_DTYPES, check_multiplied, check_weight
 from lookup_matmul.layer_checks import stored_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
@@ -68,6 +68,11 @@ class Side:
 def read_side(name: str, layer: Layer) -> Side:
     """Read a layer, a table or a callable, or raise with its name and what to do."""
     if isinstance(layer, torch.Tensor):
+        if layer.dtype in ID_DTYPES:
+            raise TypeError(
+                f"{name}: weight has dtype {layer.dtype}, expected a floating dtype; convert with "
+                f"{name}.float(), or call compare(a, b, ids) if these are the ids."
+            )
         _check_table(name, layer)
         return Side(name, "table", layer.detach(), trained=layer.requires_grad)
     if not isinstance(layer, nn.Module):
@@ -80,6 +85,13 @@ def read_side(name: str, layer: Layer) -> Side:
     kind = next((kind for kind in KINDS if isinstance(layer, kind)), None)
     full = f"{type(layer).__module__}.{type(layer).__qualname__}"
     as_function = f"pass lambda given: layer(given) in place of the layer {name}"
+    if kind is None and (held := [p for p, m in layer.named_modules() if isinstance(m, KINDS)]):
+        raise TypeError(
+            f"{name} has type {full}, expected torch.nn.Embedding, EmbeddingBag or Linear; it "
+            f"holds {len(held)} of them, so pass the one that you mean, such as "
+            f"{name}.get_submodule({held[0]!r}), or {as_function}, and it is compared without "
+            "looking into it."
+        )
     if kind is None:
         raise TypeError(
             f"{name} has type {full}, expected torch.nn.Embedding, EmbeddingBag or Linear, which "
