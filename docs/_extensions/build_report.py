@@ -40,7 +40,7 @@ def report(app: Sphinx, exception: Exception | None) -> None:
     if app.builder.name == "html":
         pages = NbMetadataCollector.get_doc_data(app.env).values()
         runs = [page["exec_data"]["runtime"] or 0.0 for page in pages if page.get("exec_data")]
-        print(f"{sum(runs):7.1f} s  code of {len(runs)} pages, one by one, when last executed")
+        print(f"{sum(runs):7.1f} s  code of all {len(runs)} pages, when each was last executed")
         first = Path(app.outdir) / f"{app.config.root_doc}.html"
         print(f"Open {first.resolve().as_uri()}")
 
