@@ -58,6 +58,7 @@ FAULTS = {
     "no-alt": ("![](_static/lookup.svg)\n", "has no alternative text"),
     "broken-link": ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
     "unknown-name": ("{func}`lookup_matmul.nothing`\n", "reference target not found"),
+    "no-python": (CELL.format(options="", code="x = = 1"), "this cell failed: SyntaxError"),
     "no-seed": (
         CELL.format(options="", code="import torch\ntorch.rand(3)"),
         "rand draws other numbers in each build",

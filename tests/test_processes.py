@@ -167,6 +167,21 @@ def test_processes_end_with_the_one_that_started_them(tmp_path, how):
     wait_for(lambda: left_in(scratch), 0)
 
 
+def test_a_script_without_a_guard_is_told_of_it(tmp_path):
+    """Each process would run the script again; the error says so, and none hides it."""
+    script = tmp_path / "script.py"
+    call = "run_on_processes(print, 2)"
+    script.write_text(f"from lookup_matmul.sharded import run_on_processes\n{call}\n", "utf-8")
+    ended = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ended.returncode == 1
+    last = ended.stderr.strip().splitlines()[-1]
+    assert "ended with exit code 1 before it began" in last
+    assert 'if __name__ == "__main__":' in last
+    assert "AttributeError" not in ended.stderr
+
+
 def left_in(folder):
     """List what is there, but for the cache that importing torch makes."""
     return [path.name for path in folder.iterdir() if not path.name.startswith("torchinductor")]

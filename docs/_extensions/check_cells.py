@@ -20,7 +20,11 @@ HOLDS = "holds"
 @cache  # a cell is asked several questions
 def parsed(source: str) -> ast.Module:
     """Parse a cell, whose magics and shell lines become calls first."""
-    return ast.parse(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
+    code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
+    try:
+        return ast.parse(code)
+    except SyntaxError:  # which running the cell shows, with its line
+        return ast.Module([], [])
 
 
 def kinds_of(source: str) -> list[str]:

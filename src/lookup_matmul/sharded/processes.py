@@ -85,8 +85,9 @@ def run_on_processes(
                 here, there = context.Pipe()
                 ends.append(here)
                 about = (rank, count, folder, job, there, timeout_s)
-                processes.append(context.Process(target=work, args=about, daemon=True))
-                processes[-1].start()
+                process = context.Process(target=work, args=about, daemon=True)
+                process.start()
+                processes.append(process)  # only now can it be killed
                 there.close()  # so that its end is seen when the process ends
             results = _collect(processes, ends, folder, timeout_s)
             for end in ends:
@@ -155,6 +156,11 @@ def _dead(processes: list[BaseProcess], rank: int, folder: Path) -> str:
     processes[rank].join(GRACE_S)
     code = processes[rank].exitcode
     how = f"was killed by signal {-code}" if code and code < 0 else f"ended with exit code {code}"
+    if not output_file(folder, rank).exists():
+        return (
+            f"process {rank} of {len(processes)} {how} before it began. "
+            'In a script, call run_on_processes under if __name__ == "__main__": only.'
+        )
     return (
         f"process {rank} of {len(processes)} {how} before it answered; "
         f"expected it to return.{_printed(folder, rank)}"
