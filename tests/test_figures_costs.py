@@ -1,5 +1,7 @@
 """Drawings of times, predictions and ceilings tell what they are given, and refuse the rest."""
 
+import re
+
 import pytest
 from drawings import assert_colours_can_be_replaced, assert_told, texts, width_of
 
@@ -42,6 +44,14 @@ def test_a_roofline_names_its_levels_and_its_points():
     drawn = texts(DRAWINGS["roofline"].svg)
     assert {"L2", "memory", "a", "b"} <= {text.strip() for text in drawn}
     assert {"a   product", "b   gradient"} <= set(drawn)
+
+
+def test_a_roofline_has_room_for_a_point_above_its_roof():
+    """The rate may have been measured while the processor was busy."""
+    tall = draw_roofline(LEVELS, 0.1, {"product": (8.0, (70.0, 75.0, 80.0))}, alt="").svg
+    (height,) = re.findall(r'<svg[^>]* viewBox="0 0 [\d.]+ ([\d.]+)"', tall)
+    ys = [float(y) for y in re.findall(r'<use [^>]*y="(-?[\d.]+)"', tall)]
+    assert 0 < min(ys) < max(ys) < float(height)
 
 
 def test_the_sum_of_shares_need_not_be_told():
