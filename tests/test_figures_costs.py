@@ -44,6 +44,12 @@ def test_a_roofline_names_its_levels_and_its_points():
     assert {"a   product", "b   gradient"} <= set(drawn)
 
 
+def test_a_roofline_has_room_for_a_point_above_its_roof():
+    """The rate may have been measured while the processor was busy."""
+    tall = draw_roofline(LEVELS, 0.1, {"product": (8.0, (70.0, 75.0, 80.0))}, alt="")
+    assert "a" in texts(tall.svg)  # the letter goes with its point
+
+
 def test_the_sum_of_shares_need_not_be_told():
     """It is a hundred percent, whatever the whole."""
     for totals, said in [(True, "whole: 3"), (False, "whole")]:

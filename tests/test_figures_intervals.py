@@ -46,6 +46,19 @@ def test_limit_is_a_line_with_a_name():
     assert "stroke-dasharray" not in draw_intervals(GROUPS, **LABELS).svg
 
 
+@pytest.mark.parametrize(("at", "said"), [(0.9, " bound"), (6.0, "bound ")])
+def test_the_name_of_a_limit_stands_where_there_is_room(at, said):
+    """Right of a line near the left end, else left of it."""
+    assert said in texts(draw_intervals(GROUPS, **LABELS, log_x=True, limit=("bound", at)).svg)
+
+
+@pytest.mark.parametrize(("most", "ticks"), [(8.0, "1 2 5"), (5e3, "1 10 100 1,000")])
+def test_a_logarithmic_axis_has_plain_numbers(most, ticks):
+    """Several, also over less than a decade."""
+    svg = draw_intervals({"": {"a": (0.9, 1.0, most)}}, **LABELS, log_x=True).svg
+    assert set(ticks.split()) <= set(texts(svg))
+
+
 def test_every_colour_can_be_replaced_by_the_page():
     """No colour is fixed: each is a property with a fallback."""
     drawing = draw_intervals(GROUPS, **LABELS, log_x=True, limit=("bound", 50.0))

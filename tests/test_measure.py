@@ -159,6 +159,16 @@ def test_a_case_that_takes_too_long_is_skipped(monkeypatch):
     assert re.match(r"predicted to take \d+\.\d s for one call", result["skipped"]["says"])
 
 
+def test_the_patience_can_be_chosen():
+    """A page that needs a time waits for it on a slow machine too."""
+    slow = CEILINGS | {"bandwidth": [{"working_set": 1, "bytes_per_s": [1.0] * 3}]}
+    (result,) = measure_cases([CASE], ceilings=slow, device="cpu", rounds=3, patience_s=1e9)
+    assert result["predicted_s"] > 1
+    assert result["median_s"] > 0
+    (result,) = measure_cases([CASE], ceilings=slow, device="cpu", rounds=3, patience_s=0.125)
+    assert result["skipped"]["says"].endswith("more than 0.125 s")
+
+
 def test_a_form_that_torch_lacks_is_skipped_in_its_words(monkeypatch):
     """Also if no other form is left."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from matplotlib import style
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lookup_matmul.figures.palette import INK, LINE, QUIET
 from lookup_matmul.figures.plots import KINDS, PLOT, check_spread, list_axes
@@ -79,9 +80,18 @@ def draw_intervals(
                 y += 1
         if limit:
             ax.axvline(limit[1], 0, 1, color=LINE, ls="--", lw=1.2)
-            ax.text(limit[1], 0.3, f"{limit[0]} ", color=QUIET, ha="right")
         ax.set_xscale("log" if log_x else "linear")
-        if not log_x:
+        if log_x:
+            low, high = ax.get_xlim()
+            # Within two decades powers of ten alone would leave a tick or two.
+            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            ax.xaxis.set_minor_formatter(NullFormatter())
+        else:
             ends = [high for _, (_, _, high) in measured]
             ax.set_xlim(0, 1.05 * max([*ends, limit[1]] if limit else ends))
+        if limit:
+            along, _ = ax.transAxes.inverted().transform(ax.transData.transform((limit[1], 0)))
+            text, side = (f"{limit[0]} ", "right") if along > 0.4 else (f" {limit[0]}", "left")
+            ax.text(limit[1], 0.3, text, color=QUIET, ha=side)
         return finish(ax, alt)

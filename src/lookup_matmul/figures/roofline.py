@@ -79,9 +79,12 @@ def draw_roofline(
         bottom = (
             min([left * min(levels.values()), *(low for _, (low, _, _) in points.values())]) / 2
         )
-        ax.set(xlim=(left, right), ylim=(bottom, rate * 4))
+        # A processor that was busy while its rate was measured can be faster later.
+        top = max([rate * 4, *(2 * high for _, (_, _, high) in points.values())])
+        ax.set(xlim=(left, right), ylim=(bottom, top))
         ax.axhline(rate, color=INK, lw=1.6)
-        ax.text(right, rate * 1.15, "operations ", ha="right", va="bottom", color=INK)
+        # On the left, where no slope reaches the roof and so no computation can lie.
+        ax.text(left, rate * 1.15, " operations", ha="left", va="bottom", color=INK)
         for k, (name, bandwidth) in enumerate(levels.items()):
             ax.plot([left, rate / bandwidth], [left * bandwidth, rate], color=LINE, lw=1.2)
             # Each name further along its slope than the one before, so that none covers another.

@@ -24,7 +24,12 @@ class DeviceLost(RuntimeError):  # noqa: N818 - what happened, as in torch and P
 
 
 def measure_cases(
-    cases: Iterable[Case], *, ceilings: dict[str, Any], device: str, rounds: int = 9
+    cases: Iterable[Case],
+    *,
+    ceilings: dict[str, Any],
+    device: str,
+    rounds: int = 9,
+    patience_s: float = PATIENCE_S,
 ) -> list[dict[str, Any]]:
     """Measure cases, those in turns and with the same inputs that differ in their form only.
 
@@ -38,6 +43,8 @@ def measure_cases(
         ``"cpu"`` or ``"cuda"``.
     rounds : int
         How often each has its turn.
+    patience_s : float
+        Seconds; a case predicted to take longer for one call is skipped.
 
     Returns
     -------
@@ -62,11 +69,19 @@ def measure_cases(
     60
     """
     groups = (list(group) for _, group in groupby(cases, key=lambda case: case[1:]))
-    return [result for group in groups for result in measure_group(group, ceilings, device, rounds)]
+    return [
+        result
+        for group in groups
+        for result in measure_group(group, ceilings, device, rounds, patience_s)
+    ]
 
 
 def measure_group(
-    cases: list[Case], ceilings: dict[str, Any], device: str, rounds: int = 9
+    cases: list[Case],
+    ceilings: dict[str, Any],
+    device: str,
+    rounds: int = 9,
+    patience_s: float = PATIENCE_S,
 ) -> list[dict[str, Any]]:
     """Measure cases that differ in their form only."""
     first = cases[0]
@@ -76,7 +91,7 @@ def measure_group(
     for case in cases:
         predicted = predicted_s(case, distinct, ceilings)
         asked = case._asdict() | {"distinct": distinct, "predicted_s": predicted}
-        results[case] = asked | _too_much(case, predicted, device)
+        results[case] = asked | _too_much(case, predicted, device, patience_s)
     calls: dict[Case, clock.Call] = {}
     if left := [case for case in cases if "skipped" not in results[case]]:
         with precision_of(first.dtype):
@@ -147,7 +162,7 @@ def _tried(work: Callable[[], dict[Any, Any]], device: str) -> dict[Any, Any]:
     return {"skipped": said}
 
 
-def _too_much(case: Case, seconds: float, device: str) -> dict[str, Any]:
+def _too_much(case: Case, seconds: float, device: str, patience_s: float) -> dict[str, Any]:
     """Say why a case is not even tried."""
     itemsize, step = DTYPES[case.dtype].itemsize, case.direction == "step"
     table, rows = (n * case.dim * itemsize for n in (case.vocab_size, case.ids))
@@ -161,5 +176,5 @@ def _too_much(case: Case, seconds: float, device: str) -> dict[str, Any]:
     if needed > 0.8 * (free := free_bytes(device)):
         says = f"needs {needed / 1e9:.1f} GB of the {free / 1e9:.1f} GB that are free"
         return {"skipped": {"kind": "does not fit", "says": says}}
-    says = f"predicted to take {seconds:.1f} s for one call, more than {PATIENCE_S} s"
-    return {"skipped": {"kind": "takes too long", "says": says}} if seconds > PATIENCE_S else {}
+    says = f"predicted to take {seconds:.1f} s for one call, more than {patience_s} s"
+    return {"skipped": {"kind": "takes too long", "says": says}} if seconds > patience_s else {}
