@@ -1,5 +1,6 @@
 """The built site: the seeds' tensors, the pictures, the links and what must not be in it."""
 
+import builtins
 import importlib
 import re
 import sys
@@ -266,7 +267,8 @@ def test_inventories_name_things_that_exist(project):
     names = [line.split()[0] for line in lines[3:]]
     assert names
     for name in names:
-        path = name.split(".") if "." in name or project != "python" else ["builtins", name]
+        builtin = project == "python" and hasattr(builtins, name)
+        path = ["builtins", name] if builtin else name.split(".")
         found = importlib.import_module(path[0])
         for part in path[1:]:
             if not hasattr(found, part):
