@@ -89,7 +89,7 @@ def draw_roofline(
             ax.plot([left, rate / bandwidth], [left * bandwidth, rate], color=LINE, lw=1.2)
             # Each name further along its slope than the one before, so that none covers another.
             x = left * (rate / bandwidth / left) ** (0.3 + 0.15 * (len(levels) - 1 - k))
-            ax.text(x, x * bandwidth * 1.12, name, color=QUIET, va="bottom", ha="right", fontsize=9)
+            ax.text(x, x * bandwidth * 1.12, name, color=QUIET, va="bottom", ha="right")
         for k, (name, (x, (low, middle, high))) in enumerate(points.items()):
             letter = ascii_lowercase[k]
             ax.vlines(x, low, high, color=MARK, lw=4, alpha=0.45)
