@@ -55,6 +55,10 @@ FAULTS = {
         CELL.format(options="", code='import sys\nprint("oops", file=sys.stderr)'),
         "stderr was found in the cell outputs",
     ),
+    "stderr-of-a-library": (
+        CELL.format(options="", code='import os\nos.write(2, b"oops\\n");'),
+        "stderr was found in the cell outputs",
+    ),
     "no-alt": ("![](_static/lookup.svg)\n", "has no alternative text"),
     "broken-link": ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
     "unknown-name": ("{func}`lookup_matmul.nothing`\n", "reference target not found"),
