@@ -205,3 +205,14 @@ def test_a_cell_that_never_ends_fails_the_build(copy: Copy) -> None:
     built = copy.run(*SPHINX, "-D", "nb_execution_timeout=3")
     assert built.returncode != 0
     assert "endless.md:14: WARNING: this cell failed: it ran for too long" in built.stderr
+
+
+def test_a_page_whose_kernel_dies_is_named_in_every_build(copy: Copy) -> None:
+    """Whether it was to run beside others or not."""
+    copy.write("dead", f"# Dead\n\n{CELL.format(options='', code='import os; os._exit(3)')}")
+    copy.write("second", f"# Second\n\n{STAMP}")
+    for _ in range(2):
+        built = copy.build()
+        assert built.returncode != 0
+        assert "docs/dead.md" in built.stderr
+        assert "Kernel died" in built.stderr

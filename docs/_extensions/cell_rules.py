@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from check_cells import parsed
+from check_cells import name_of, parsed
 
 COMPARING = {"allclose", "equal", "isclose", "array_equal", "is_close"}
 DRAWING = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
@@ -22,6 +22,7 @@ def in_cell(code: str, *, seeded: bool, asserted: bool) -> Iterator[Found]:
     """
     tree = parsed(code)
     temporary = "TemporaryDirectory" in code or "BytesIO" in code
+    seeded = seeded or is_seeded(code)
     shown = tree.body[-1:]  # what a reader sees of it, if it has a value
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 1) - 1
@@ -29,20 +30,17 @@ def in_cell(code: str, *, seeded: bool, asserted: bool) -> Iterator[Found]:
             yield line, "vacuous", "this comparison is dropped; assert what has to hold"
         for rule, says in (*_vacuous(node, asserted), *_outside(node, temporary)):
             yield line, rule, says
-        if isinstance(node, ast.Call) and _draws_unseeded(node) and not (seeded or is_seeded(code)):
-            yield (
-                line,
-                "unseeded",
-                (
-                    f"{_name(node)} draws other numbers in each build; call torch.manual_seed(...) "
-                    "before it, or give it a generator"
-                ),
+        if isinstance(node, ast.Call) and _draws_unseeded(node) and not seeded:
+            says = (
+                f"{name_of(node)} draws other numbers in each build; call torch.manual_seed(...) "
+                "before it, or give it a generator"
             )
+            yield line, "unseeded", says
 
 
 def is_seeded(code: str) -> bool:
     """Tell whether a cell seeds a generator."""
-    return any(isinstance(n, ast.Call) and _name(n) in SEEDING for n in ast.walk(parsed(code)))
+    return any(isinstance(n, ast.Call) and name_of(n) in SEEDING for n in ast.walk(parsed(code)))
 
 
 def _vacuous(node: ast.AST, asserted: bool) -> Iterator[tuple[str, str]]:
@@ -50,9 +48,9 @@ def _vacuous(node: ast.AST, asserted: bool) -> Iterator[tuple[str, str]]:
     says = None
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not asserted:
         call = node.value
-        inner = call.args[-1] if _name(call) == "print" and call.args else call
-        if isinstance(inner, ast.Call) and _name(inner) in COMPARING:
-            says = f"the result of {_name(inner)} is shown, and the build does not read it"
+        inner = call.args[-1] if name_of(call) == "print" and call.args else call
+        if isinstance(inner, ast.Call) and name_of(inner) in COMPARING:
+            says = f"the result of {name_of(inner)} is shown, and the build does not read it"
     if isinstance(node, ast.Assert):
         if isinstance(node.test, ast.Constant) and node.test.value:
             says = "this assertion is always true"
@@ -77,10 +75,10 @@ def _outside(node: ast.AST, temporary: bool) -> Iterator[tuple[str, str]]:
     if isinstance(node, ast.Call):
         said = [a.value for a in node.args if isinstance(a, ast.Constant)]
         mode = next((str(m) for m in said[1:2]), "")
-        writes = _name(node) in WRITING or (_name(node) == "open" and set(mode) & set("wax"))
+        writes = name_of(node) in WRITING or (name_of(node) == "open" and set(mode) & set("wax"))
         if writes and not temporary:
             yield "writes", "a page leaves no file behind; write into a TemporaryDirectory"
-        if _name(node) in ("system", "run_line_magic", "getoutput") and "pip" in str(said):
+        if name_of(node) in ("system", "run_line_magic", "getoutput") and "pip" in str(said):
             yield "installs", "a page installs nothing; add the dependency to pyproject.toml"
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         start = node.value[:7]
@@ -90,7 +88,7 @@ def _outside(node: ast.AST, temporary: bool) -> Iterator[tuple[str, str]]:
 
 def _draws_unseeded(call: ast.Call) -> bool:
     keywords = {keyword.arg for keyword in call.keywords}
-    return _name(call) in DRAWING and "generator" not in keywords and _owner(call) != "init"
+    return name_of(call) in DRAWING and "generator" not in keywords and _owner(call) != "init"
 
 
 def _owner(call: ast.Call) -> str:
@@ -98,8 +96,3 @@ def _owner(call: ast.Call) -> str:
     if not isinstance(called, ast.Attribute):
         return ""
     return getattr(called.value, "attr", getattr(called.value, "id", ""))
-
-
-def _name(call: ast.Call) -> str:
-    called = call.func
-    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")

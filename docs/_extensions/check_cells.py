@@ -46,7 +46,7 @@ def only_glue(source: str) -> bool:
 
 def glues(source: str) -> bool:
     """Tell whether a cell hands a value to the prose, among other things."""
-    return any(isinstance(n, ast.Call) and _name(n) == "glue" for n in ast.walk(parsed(source)))
+    return any(isinstance(n, ast.Call) and name_of(n) == "glue" for n in ast.walk(parsed(source)))
 
 
 def refused_in_failing(source: str, expected: str) -> str | None:
@@ -75,7 +75,7 @@ def _kind(node: ast.AST) -> str | None:
         return HOLDS
     if not isinstance(node, ast.Call):
         return None
-    name = _name(node)
+    name = name_of(node)
     if not name.startswith("assert_"):
         return None
     bound = node.args[2] if len(node.args) > 2 else None
@@ -84,7 +84,8 @@ def _kind(node: ast.AST) -> str | None:
     return KINDS.get(name, HOLDS)
 
 
-def _name(call: ast.Call) -> str:
+def name_of(call: ast.Call) -> str:
+    """Give the last part of the name of what is called."""
     called = call.func
     return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
@@ -100,7 +101,7 @@ def _is_glue(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "myst_nb"
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and _name(call) == "glue"
+    return isinstance(call, ast.Call) and name_of(call) == "glue"
 
 
 def in_words(kinds: Sequence[str]) -> str:

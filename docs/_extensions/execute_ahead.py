@@ -42,6 +42,8 @@ def execute(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
             folder = str(Path(env.doc2path(docname)).parent)
             running[pool.submit(single_nb_execution, page, folder, limit_s, False)] = docname
         for done in as_completed(running):
+            if done.exception():  # its kernel died
+                continue
             docname, result = running[done], done.result()
             if result.err is None:
                 share_s = result.time / min(AT_ONCE, len(waiting))  # so that all add up

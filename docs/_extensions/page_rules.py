@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 from cell_rules import in_cell, is_seeded
-from check_cells import kinds_of, parsed
+from check_cells import kinds_of, name_of, parsed
 from markdown_it import MarkdownIt
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 
@@ -164,11 +164,8 @@ def _draws(code: str) -> bool:
     """Tell whether the last line of a cell shows a figure of the package."""
     body = parsed(code).body
     last = body[-1] if body else None
-    called = (
-        last.value.func if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) else None
-    )
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name.startswith("draw_")
+    call = last.value if isinstance(last, ast.Expr) else None
+    return isinstance(call, ast.Call) and name_of(call).startswith("draw_")
 
 
 def _unproved(text: str, cells: list[Cell]) -> Iterator[Finding]:
