@@ -8,6 +8,7 @@ from matplotlib.ticker import FuncFormatter
 from lookup_matmul.figures.plots import (
     KINDS,
     PLOT,
+    check_count,
     check_lengths,
     check_spread,
     draw_legend,
@@ -57,8 +58,7 @@ def draw_measured(
     >>> draw_measured([0.01, 0.1], times, x_label="share", y_label="ms", alt="No change.")
     No change.
     """
-    if not 1 <= len(measured) <= len(KINDS):
-        raise ValueError(f"measured has {len(measured)} curves, expected 1 to {len(KINDS)}.")
+    check_count(measured)
     check_lengths(x, measured)
     for name, spreads in measured.items():
         for spread in spreads:

@@ -53,6 +53,12 @@ def draw_legend(ax: Axes, curves: Collection[str]) -> None:
         ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)
 
 
+def check_count(measured: Collection[str]) -> None:
+    """Raise ValueError unless there are one to as many curves as there are kinds of them."""
+    if not 1 <= len(measured) <= len(KINDS):
+        raise ValueError(f"measured has {len(measured)} curves, expected 1 to {len(KINDS)}.")
+
+
 def check_lengths(x: Collection[float], curves: Mapping[str, Collection[object]]) -> None:
     """Raise ValueError unless each curve has as many values as ``x``."""
     for name, y in curves.items():

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from matplotlib import style
 from matplotlib.ticker import FuncFormatter
 
-from lookup_matmul.figures.plots import KINDS, PLOT, check_spread, draw_legend, plot_axes
+from lookup_matmul.figures.plots import (
+    KINDS,
+    PLOT,
+    check_count,
+    check_spread,
+    draw_legend,
+    plot_axes,
+)
 from lookup_matmul.figures.svg import Drawing, finish
 
 
@@ -50,8 +57,7 @@ def draw_predictions(
     >>> draw_predictions(times, model, {"lookup": 1.5}, x_label="ids", y_label="µs", alt="2 µs.")
     2 µs.
     """
-    if not 1 <= len(measured) <= len(KINDS):
-        raise ValueError(f"measured has {len(measured)} curves, expected 1 to {len(KINDS)}.")
+    check_count(measured)
     for other in (predicted, floors):
         if other.keys() != measured.keys():
             raise ValueError(f"the curves are {list(other)}, expected {list(measured)}.")
