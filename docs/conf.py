@@ -20,19 +20,22 @@ extensions = [
     "execute_ahead",
     "kernel",
     "ledger",
+    "mathml",
     "notebook",
     "symptoms",
     "myst_nb",
     "page_check",
+    "page_head",
+    "site_files",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
-    "sphinx-mathjax-offline",  # serves MathJax from the site itself: no request leaves it
     "sphinx_copybutton",
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_extensions", "inventories", "recordings", "wordings"]
+templates_path = ["_templates"]  # each says what it changes in the theme, and until when
+exclude_patterns = ["_extensions", "_templates", "inventories", "recordings", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
@@ -82,10 +85,13 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
-html_css_files = ["site.css"]
+html_css_files = ["site.css", "frame.css"]
+html_math_renderer = "mathml"
+html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,
+    "use_fullscreen_button": False,
 }
 html_copy_source = False

@@ -1,0 +1,66 @@
+"""Gives each page the scripts that it uses, all deferred, and the policy that allows no others.
+
+Every template in ``docs/_templates`` says what it leaves out of the theme, and until when.
+"""
+
+import base64
+from hashlib import sha256
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+# The scheme is known before anything is painted: as chosen, or as the system has it.
+SCHEME_SCRIPT = (
+    'try{var m=localStorage.getItem("mode")}catch(e){}'
+    'm=m=="light"||m=="dark"?m:"auto";'
+    "(function(d){d.mode=m;"
+    'd.theme=m!="auto"?m:matchMedia("(prefers-color-scheme:dark)").matches?"dark":"light"'
+    "})(document.documentElement.dataset)"
+)
+DIGEST = base64.b64encode(sha256(SCHEME_SCRIPT.encode()).digest()).decode()
+# Matplotlib writes the colours of a drawing as style attributes; pictures in CSS are data.
+POLICY = {
+    "default-src": "'none'",
+    "script-src": f"'self' 'sha256-{DIGEST}'",
+    "style-src": "'self'",
+    "style-src-attr": "'unsafe-inline'",
+    "img-src": "'self' data:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+}
+# These are loaded only where the page's text has the mark, or by the page of the search.
+MARKS = {
+    "clipboard.min.js": 'class="highlight',
+    "copybutton.js": 'class="highlight',
+    "design-tabs.js": "sd-tab-set",
+    "doctools.js": None,  # folds the rows of a module index, which this site does without
+    "sphinx_highlight.js": None,  # marks what Sphinx's search found; its link is an inline script
+}
+
+
+def choose(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Keep the page's scripts but those that it does not use, and no inline ones."""
+    del app
+    body = context.get("body", "")
+    kept = []
+    for script in context["script_files"]:
+        name = str(script.filename or "").rpartition("/")[2]
+        mark = MARKS.get(name, "")
+        if name and (page == "search" if mark is None else mark in body):
+            script.attributes.setdefault("defer", "defer")
+            kept.append(script)
+    context["script_files"] = kept
+    context["scheme_script"] = SCHEME_SCRIPT
+    context["policy"] = "; ".join(f"{what} {where}" for what, where in POLICY.items())
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Load the theme's own script like any other, and connect after all who add some."""
+    app.add_js_file("scripts/pydata-sphinx-theme.js")
+    app.connect("html-page-context", choose, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
