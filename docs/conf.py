@@ -27,7 +27,9 @@ extensions = [
     "page_check",
     "page_head",
     "site_files",
+    "slim_markup",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
@@ -60,6 +62,7 @@ napoleon_preprocess_types = True
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autosummary_generate = False  # the pages in docs/reference have the entries
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 80  # longer ones get a line for each parameter
 # torch and SciPy define these in private places and document them under other names.
