@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 from checks import checks_of, cited_of
 from docutils import nodes
 from folds import fold
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-PAGE = "checked"  # where the list stands
+PAGE = "checked"  # where the sums stand
+FIRST = "First pages"  # the page with the table of contents, and what it lists without a caption
 
 
 class total(nodes.Inline, nodes.Element):  # noqa: N801  # docutils names its nodes so
@@ -41,14 +43,14 @@ class Total(SphinxRole):
 
 
 class Ledger(SphinxDirective):
-    """``{ledger}``: the whole list, page by page."""
+    """``{ledger}``: the sums; or the list for captions of the sidebar, one on each line."""
 
-    has_content: ClassVar[bool] = False
+    has_content: ClassVar[bool] = True
 
     def run(self) -> list[nodes.Node]:
         """Leave a place for the list."""
         self.env.metadata[self.env.current_document.docname]["totals"] = True
-        return [ledger()]
+        return [ledger(captions=list(self.content))]
 
 
 def totals(env: BuildEnvironment) -> dict[str, int]:
@@ -80,7 +82,8 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for place in list(doctree.findall(total)):
         place.replace_self(nodes.Text(f"{counted[place['what']]:,}"))
     for listed in list(doctree.findall(ledger)):
-        listed.replace_self([*_summary(app.env, counted), *_pages(app, docname)])
+        captions = listed["captions"]
+        listed.replace_self(_pages(app, docname, captions) if captions else _summary(app.env, counted))
 
 
 def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:
@@ -101,10 +104,10 @@ def _told(kind: str) -> str:
     return kind
 
 
-def _pages(app: Sphinx, docname: str) -> list[nodes.section]:
+def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
     """Give a section for each page that checks or cites, in the order of the sidebar."""
     env, found = app.env, list[nodes.section]()
-    for page in _in_order(env):
+    for page in _in_order(env, captions):
         checks, cited = checks_of(env).get(page, []), cited_of(env).get(page, [])
         if not checks and not cited:
             continue
@@ -148,7 +151,8 @@ def _link(text: str, uri: str) -> nodes.reference:
     return nodes.reference("", text, refuri=uri, internal=True)
 
 
-def _in_order(env: BuildEnvironment) -> list[str]:
+def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
+    """Name the pages under these captions of the sidebar."""
     order: list[str] = []
 
     def visit(page: str) -> None:
@@ -157,7 +161,13 @@ def _in_order(env: BuildEnvironment) -> list[str]:
             for inner in env.toctree_includes.get(page, []):
                 visit(inner)
 
-    visit(env.config.root_doc)
+    root = env.config.root_doc
+    if FIRST in captions:
+        order.append(root)
+    for tree in env.get_doctree(root).findall(addnodes.toctree):
+        if (tree["caption"] or FIRST) in captions:
+            for page in tree["includefiles"]:
+                visit(page)
     return order
 
 

@@ -8,7 +8,7 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 LOG = logging.getLogger(__name__)
-CONVERTER = LatexToMathML()
+CONVERTER = LatexToMathML(fancy_error=False)
 
 
 def to_mathml(latex: str, *, display: bool) -> str:

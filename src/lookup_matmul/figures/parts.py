@@ -8,8 +8,9 @@ from lookup_matmul.figures.palette import FILLS, INK, LINE, STROKES
 from lookup_matmul.figures.plots import PLOT, list_axes
 from lookup_matmul.figures.svg import Drawing, finish
 
-# A pattern tells the parts apart where colours cannot be told.
-PATTERNS = ["", "////", "....", "\\\\\\\\", "xxxx"]
+# A pattern tells the parts apart where colours cannot be told; of lines, since each dot of a dotted
+# one is drawn as a path, 260 kB for a drawing.
+PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx"]
 
 
 def draw_parts(

@@ -1,0 +1,81 @@
+"""Leaves out markup that nobody sees: of drawings, what Matplotlib adds; of code, plain spans."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from docutils import nodes
+from pygments.formatters import HtmlFormatter
+from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
+from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
+
+SVG = "http://www.w3.org/2000/svg"
+DRAWING = re.compile(r'<svg [^>]*class="drawing".*?</svg>', re.DOTALL)
+COORDINATES = {"d", "x", "y", "points"}
+# Half of the elements of a page with code, in the colour that code has anyway.
+PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
+
+
+class Plain(HtmlFormatter[str]):
+    """Writes no span around names, operators, brackets and spaces."""
+
+    def _get_css_classes(self, ttype: Any) -> str:
+        return "" if ttype in PLAIN else str(super()._get_css_classes(ttype))
+
+
+def compact(svg: str) -> str:
+    """Drop ids that nothing refers to, groups without meaning, and digits below 0.01 pt."""
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    root = ElementTree.fromstring(svg)
+    referred = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', svg))
+    for element in root.iter():
+        if element.get("id") and element.get("id") not in referred:
+            del element.attrib["id"]
+        if element.get("transform", "").startswith("rotate(-0 "):
+            del element.attrib["transform"]
+        for name in COORDINATES & element.attrib.keys():
+            rounded = re.sub(r"-?\d+\.\d+", _short, element.attrib[name])
+            element.set(name, " ".join(rounded.split()))
+    _flatten(root)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _short(number: re.Match[str]) -> str:
+    return f"{round(float(number.group()), 2) + 0.0:g}"
+
+
+def _flatten(parent: Element) -> None:
+    """Replace groups without attributes by what they hold, and drop what shows nothing."""
+    children = list(parent)
+    parent[:] = []
+    for child in children:
+        _flatten(child)
+        written = child.tag in (f"{{{SVG}}}text", f"{{{SVG}}}tspan")
+        if not written and not (child.text or "").strip():
+            child.text = None
+        if child.tag != f"{{{SVG}}}tspan":
+            child.tail = None
+        unseen = child.get("style") == "fill: none" and not written
+        if child.tag == f"{{{SVG}}}g" and not child.attrib:
+            parent.extend(child)
+        elif not unseen and not (child.tag == f"{{{SVG}}}defs" and not len(child)):
+            parent.append(child)
+
+
+def slim(
+    app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Compact the drawings of a page."""
+    del app
+    if "body" in context:
+        context["body"] = DRAWING.sub(lambda found: compact(found.group()), context["body"])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Set the formatter that Sphinx highlights with, and connect to the writing of pages."""
+    PygmentsBridge.html_formatter = Plain
+    app.connect("html-page-context", slim)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
