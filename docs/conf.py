@@ -18,6 +18,7 @@ extensions = [
     "build_report",
     "checks",
     "execute_ahead",
+    "explorer",
     "kernel",
     "ledger",
     "mathml",

@@ -1,0 +1,261 @@
+// <lookup-explorer>: a lookup and a product, number by number, and their bits compared.
+// Parts and data come from docs/_extensions/explorer.py.
+{ // so that no name here meets one of another script
+// Float32 as in torch: each product and each sum is rounded. Kernels that fuse the two round once for both,
+// which is the same for one-hot rows: products with 0 and 1 are exact. For other rows there is a bound.
+const f32 = Math.fround, memory = new DataView(new ArrayBuffer(4));
+const bitsOf = x => (Number.isNaN(x) ? 0x7fc00000 : (memory.setFloat32(0, x), memory.getUint32(0)));
+const ofBits = u => (memory.setUint32(0, u), memory.getFloat32(0));
+const ones = u => { let n = 0; for (; u; u &= u - 1) n++; return n; };
+const SPECIAL = { nan: NaN, inf: Infinity, zero: -0 };
+const SHORTER = {
+	bfloat16: u => (u + 0x7fff + ((u >>> 16) & 1)) & 0xffff0000, // to the nearest, ties to even
+	tf32: u => u & 0xffffe000, // the last 13 bits cut off
+};
+
+// Both forms of one state, without touching the page: `factors` times `source` is the product;
+// `used` has for each row of the result the rows that a lookup reads instead, with their weights.
+const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
+	const bad = ids.findIndex(id => !(id in table));
+	if (bad >= 0) return { bad };
+	const backward = mode === "backward", bag = mode === "bag";
+	const weigh = k => ids.reduce((sum, id, n) => (id === k ? f32(sum + f32(weights[n])) : sum), 0);
+	const rows = table.map((_, k) => k);
+	const factors = bag ? [rows.map(weigh)] : backward ? rows.map(k => ids.map(id => +(id === k))) : ids.map(id => rows.map(k => +(id === k)));
+	const source = (backward ? arriving.slice(0, ids.length) : table).map(row => row.map(f32));
+	if (condition in SPECIAL) source[at[0]][at[1]] = SPECIAL[condition];
+	const columns = source[0].map((_, j) => j);
+
+	const used = bag ? [ids.map((id, n) => [id, f32(weights[n])])] : backward ? rows.map(k => ids.flatMap((id, n) => (id === k ? [[n, 1]] : []))) : ids.map(id => [[id, 1]]);
+	const add = (read, j) => read.reduce((sum, [s, w]) => f32(sum + f32(w * source[s][j])), 0);
+	const lookup = used.map(read => columns.map(j => (bag || backward ? add(read, j) : source[read[0][0]][j])));
+
+	const short = x => (condition in SHORTER && Number.isFinite(x) ? ofBits(SHORTER[condition](bitsOf(x))) : x);
+	const terms = factors.map(row => row.map((x, s) => source[s].map(w => f32(short(x) * short(w)))));
+	const sums = terms.map(lines => columns.map(j => { let sum = 0; return lines.map(line => (sum = f32(sum + line[j]))); }));
+	// Autocast gives its results in bfloat16, TF32 in float32.
+	const product = sums.map(row => row.map(partial => (condition === "bfloat16" ? short : f32)(partial.at(-1))));
+	const xors = lookup.map((row, r) => row.map((x, j) => bitsOf(x) ^ bitsOf(product[r][j])));
+	return { factors, source, used, lookup, terms, sums, product, xors };
+};
+
+const minus = x => String(x).replace(/-/g, "−");
+const exact = x => (Object.is(x, -0) ? "−0" : minus(+x.toPrecision(9)).replace("Infinity", "∞"));
+const brief = x => (Number.isFinite(x) && x % 1 ? minus(Math.abs(x) < 0.005 ? x.toExponential(0) : x.toFixed(2)) : exact(x));
+const inUnit = (x, unit) => {
+	const power = Math.max(-4, Math.floor(Math.log10(x || 1) / 3 + 1e-9));
+	return `${+(x / 1000 ** power).toPrecision(3)} ${"pnµm kMGTP"[power + 4].trim()}${unit}`;
+};
+const make = (tag, properties, ...children) => {
+	const node = document.createElement(tag);
+	for (const [name, value] of Object.entries(properties)) name in node ? (node[name] = value) : node.setAttribute(name, value);
+	node.append(...children);
+	return node;
+};
+const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+const flag = (node, flags) => { for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on)); };
+const colour = (node, id) => {
+	flag(node, { lit: id >= 0 });
+	for (const part of ["fill", "stroke"]) node.style.setProperty(`--${part}`, id >= 0 ? `var(--figure-${part}-${id % 8})` : "");
+};
+const clamp = (x, size) => Math.min(Math.max(x, 0), size - 1);
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const MOST = 6, STEP_MS = 80, FALL_MS = 700;
+const ARROWS = { Left: [0, -1], Right: [0, 1], Up: [-1, 0], Down: [1, 0] };
+
+class LookupExplorer extends HTMLElement {
+	static compute = compute;
+
+	connectedCallback() {
+		if (this.data) return;
+		this.data = JSON.parse(this.querySelector("script").textContent);
+		const state = this.state = this.data.state;
+		this.replaceChildren(this.querySelector("template").content);
+		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
+		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => { state[radio.name] = radio.value; this.renew(); };
+		[...this.pick.children].forEach((button, id) => {
+			colour(button, id in state.table ? id : -1);
+			button.onclick = () => this.ask(id);
+		});
+		this.play.onclick = () => this.toggle();
+		this.scrub.oninput = () => { this.playing = false; this.done = +this.scrub.value; this.paint(); };
+		this.stage.onclick = this.stage.onmouseover = this.stage.onkeydown = event => this.touch(event);
+		if (this.costs) (this.costs.oninput = () => this.count())();
+		this.renew();
+		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
+	}
+
+	ask(id) {
+		const { ids, weights, mode, table } = this.state;
+		if (ids.length === MOST) return;
+		ids.push(id);
+		weights.push(1);
+		this.renew();
+		if (mode !== "forward" || !(id in table) || STILL.matches) return;
+		this.done = this.total - this.row;
+		this.toggle();
+	}
+
+	drop(place) {
+		for (const list of [this.state.ids, this.state.weights]) list.splice(place, 1);
+		this.renew();
+		(this.asked.children[place] || this.asked.lastChild).firstChild.focus();
+	}
+
+	// What changes with the state: the ids and the tables.
+	renew() {
+		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
+		const label = id => (id < 0 ? ["sum"] : [`${id} `, make("i", {}, data.words[id] || "no row")]);
+		this.playing = false;
+		this.look = null;
+		state.at[0] = clamp(state.at[0], (backward ? ids : state.table).length);
+		const { factors, source, bad } = compute(state), titles = data.titles[mode];
+		for (const button of this.pick.children) button.disabled = ids.length === MOST;
+		this.asked.replaceChildren(...ids.map((id, n) => {
+			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: "remove" }, "×"));
+			const weight = make("input", { type: "number", step: 0.1, value: weights[n], ariaLabel: `Weight of id ${id}`, oninput: () => { weights[n] = weight.valueAsNumber || 0; this.paint(); } });
+			const item = make("li", {}, remove, ...(bag ? [weight] : []));
+			colour(item, id in data.words ? id : -1);
+			return item;
+		}));
+		if (bad >= 0) {
+			stage.replaceChildren(...[bag ? data.says.bag[bad] : data.says.lookup, data.says.product].map((text, k) => make("p", {}, make("b", {}, titles[k + 1]), make("code", {}, text))));
+			return this.paint();
+		}
+		this.row = source.length * source[0].length;
+		this.done = this.total = this.scrub.max = factors.length * this.row;
+		this.tables = [source, factors, factors].map((rows, k) => {
+			const body = make("table", { className: `${["source", "copied", "multiplied"][k]} ${mode}` }, make("caption", {}, titles[k]));
+			const lines = rows.map((row, r) => {
+				const id = k ? (bag ? -1 : backward ? r : ids[r]) : backward ? ids[r] : r;
+				const factors = [[0], [], row][k].map(() => make("td", { className: "factor" }));
+				const cells = source[0].map((_, j) => Object.assign(make("td", {}), { place: [k, r, j] }));
+				const line = make("tr", {}, make("th", { scope: "row" }, ...label(id)), ...factors, ...cells);
+				body.append(line);
+				return { id, factors, cells, line };
+			});
+			return Object.assign(lines, { body });
+		});
+		stage.replaceChildren(...this.tables.map(({ body }) => body));
+		this.paint();
+	}
+
+	// A number of a result shows its bits; one of the table gets what is planted, or its row is asked for.
+	touch(event) {
+		const { state, tables } = this, arrow = ARROWS[event.key?.slice(5)];
+		let [k, r, j] = event.target.place || [];
+		if (k === undefined || (event.type === "keydown" && !arrow) || (event.type === "mouseover" && !k)) return;
+		if (arrow) [r, j] = [clamp(r + arrow[0], tables[k].length), clamp(j + arrow[1], tables[k][0].cells.length)];
+		if (k) this.look = [r, j];
+		else if (state.condition in SPECIAL) state.at = [r, j];
+		else return void (state.mode === "backward" || this.ask(r));
+		this.paint();
+		if (!arrow) return;
+		event.preventDefault();
+		tables[k][r].cells[j].focus();
+	}
+
+	paint() {
+		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
+		flag(this, { raised });
+		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
+		if (raised) return write(this.verdict, `Both raise an error: there is no row ${ids[now.bad]}.`);
+		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
+		const apart = xors.flatMap((line, r) => line.flatMap((xor, j) => (xor ? [[r, j]] : [])));
+		const look = this.look || apart[0] || [0, 0], still = done === total;
+		// The multiplication just made: for row r of the result, of row s of the source, in column j.
+		const r = still ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
+		const s = Math.floor(last / columns), j = last % columns;
+
+		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
+			colour(line, factors.some((row, n) => row[k] && (still || n === r)) ? id : -1);
+			write(factor, `${brief(factors[r][k])} ×`);
+			cells.forEach((td, i) => {
+				const past = !still && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
+				write(td, brief((past ? terms[r][k] : source[k])[i]));
+				flag(td, { past, planted, now: past && k === s && i === j });
+				td.tabIndex = planted - 1;
+			});
+		});
+		lookup.forEach((cells, n) => {
+			const [copied, added] = [tables[1][n], tables[2][n]];
+			for (const { line, id } of [copied, added]) colour(line, used[n].length ? id : -1);
+			added.factors.forEach((td, k) => {
+				write(td, brief(factors[n][k]));
+				flag(td, { one: factors[n][k], now: !still && n === r && k === s });
+			});
+			cells.forEach((x, i) => {
+				const made = still || n < r ? source.length : n > r ? 0 : s + (i <= j);
+				const pair = [copied.cells[i], added.cells[i]], seen = still && n === look[0] && i === look[1];
+				write(pair[0], still || n < r || (n === r && done) ? brief(x) : "");
+				write(pair[1], made > 0 ? brief(made < source.length ? sums[n][i][made - 1] : product[n][i]) : "");
+				for (const td of pair) {
+					flag(td, { seen, differs: still && xors[n][i] });
+					td.tabIndex = seen - 1;
+				}
+			});
+		});
+
+		this.scrub.value = done;
+		this.scrub.ariaValueText = `${done} of ${total}`;
+		write(this.play, this.playing ? "❚❚ pause" : "▶ multiply");
+		write(this.sum, done && !still ? `${done} of ${total}: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
+			: `${total} multiplications, ${factors.flat().filter(x => !x).length * columns} of them by zero`);
+		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, "0"));
+		[...this.bits.children].forEach((line, k) => {
+			write(line.children[1], exact(pair[k]));
+			line.ariaLabel = `${line.textContent}, bits ${words[k]}`;
+			[...line.lastChild.children].forEach((bit, n) => flag(bit, { on: +words[k][n], differs: words[0][n] !== words[1][n] }));
+		});
+		flag(this.stage, { same: still && !apart[0], apart: still && apart[0] });
+		const all = factors.length * columns, bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0);
+		let verdict = `${bits} of ${32 * all} bits differ` + (bits ? `, in ${apart.length} of ${all} numbers` : "");
+		if (bits && mode === "bag" && !condition) {
+			// Both are within the bound of the exact sum, so within twice the bound of each other.
+			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
+			verdict += `, ${apart.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? "within" : "beyond"} the bound of a rounded sum`;
+		}
+		write(this.verdict, still ? `${verdict}.` : "Multiplying …");
+	}
+
+	toggle() {
+		if (this.done === this.total) this.done = 0;
+		if (STILL.matches) this.done += this.row - (this.done % this.row); // to the end of the row, at once
+		this.playing = !this.playing && !STILL.matches;
+		this.paint();
+		this.tick();
+	}
+
+	tick() {
+		clearTimeout(this.timer);
+		if (!this.playing || !this.seen) return; // still when off screen
+		const ended = ++this.done % this.row === 0, r = Math.ceil(this.done / this.row) - 1, [source, copied, added] = this.tables;
+		if (this.done === this.total) this.playing = false;
+		this.paint();
+		const move = ({ line }, to, direction) => {
+			const [a, b] = [line, to.line].map(node => node.getBoundingClientRect());
+			line.animate([{}, { transform: `translate(${b.right - a.right}px, ${b.y - a.y}px)`, opacity: 0.3 }], { duration: FALL_MS, easing: "ease-in-out", direction });
+		};
+		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) move(copied[r], source[s], "reverse");
+		if (ended) for (const each of source) move(each, added[r], "normal");
+		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : STEP_MS);
+	}
+
+	// The costs: `terms` are factors with the powers of ids, V, d and distinct ids.
+	count() {
+		const { sizes, forms, machines } = this.data.costs, [select, ...lines] = this.costs.querySelectorAll("select, tbody tr");
+		const sliders = [...this.costs.querySelectorAll("[type=range]")], { log, about } = machines[select.value];
+		const chosen = sliders.map((slider, k) => sizes[k].values[slider.value]), known = [...chosen, Math.min(chosen[0], chosen[1])];
+		const total = terms => terms.reduce((sum, [factor, ...powers]) => sum + powers.reduce((x, power, k) => x * known[k] ** power, factor), 0);
+		sliders.forEach((slider, k) => write(slider.previousElementSibling, slider.ariaValueText = chosen[k].toLocaleString("en")));
+		lines.forEach((line, k) => {
+			const level = log[sliders.reduce((place, slider, axis) => place * sizes[axis].values.length + +slider.value, k)] / 1000;
+			const { operations, bytes } = forms[k], texts = [inUnit(total(operations), ""), inUnit(total(bytes), "B"), inUnit(10 ** level, "s")];
+			texts.forEach((text, n) => write(line.cells[n + 1], text));
+			line.lastChild.firstChild.style.width = `${(level + 11) * 8}%`; // by powers of ten
+		});
+		write(this.about, about);
+	}
+}
+customElements.define("lookup-explorer", LookupExplorer);
+}
