@@ -13,7 +13,10 @@ project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"
 copyright = f"2026, {author}"
 release = installed("lookup-matmul")
+html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
+html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
+    "accessible",
     "build_guard",
     "build_report",
     "checks",
@@ -23,12 +26,15 @@ extensions = [
     "ledger",
     "mathml",
     "notebook",
+    "published",
+    "reading_order",
     "symptoms",
     "myst_nb",
     "page_check",
     "page_head",
     "site_files",
     "slim_markup",
+    "preload_face",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -88,6 +94,7 @@ bibtex_default_style = "plain"
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css", "frame.css"]
 html_math_renderer = "mathml"
