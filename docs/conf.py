@@ -32,11 +32,11 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_extensions", "inventories", "recordings", "wordings"]
+exclude_patterns = ["_extensions", "inventories", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-RECORDINGS = sorted((ROOT / "docs" / "recordings").rglob("*.json"))
+RECORDINGS = sorted((ROOT / "src").rglob("*.json"))
 KERNEL = sorted((ROOT / "docs" / "_extensions").glob("*kernel*.py"))
 SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *KERNEL, ROOT / "constraints.txt", *RECORDINGS]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
