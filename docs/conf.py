@@ -22,13 +22,16 @@ extensions = [
     "checks",
     "execute_ahead",
     "explorer",
+    "gpu_notebook",
     "kernel",
     "ledger",
     "mathml",
-    "notebook",
+    "notebooks",
     "published",
     "reading_order",
     "symptoms",
+    "take_away",
+    "wheel",
     "myst_nb",
     "page_check",
     "page_head",
@@ -44,11 +47,11 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 templates_path = ["_templates"]  # each says what it changes in the theme, and until when
-exclude_patterns = ["_extensions", "_templates", "inventories", "recordings", "wordings"]
+exclude_patterns = ["_extensions", "_templates", "inventories", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-RECORDINGS = sorted((ROOT / "docs" / "recordings").rglob("*.json"))
+RECORDINGS = sorted((ROOT / "src").rglob("*.json"))
 KERNEL = sorted((ROOT / "docs" / "_extensions").glob("*kernel*.py"))
 SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *KERNEL, ROOT / "constraints.txt", *RECORDINGS]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
@@ -94,15 +97,19 @@ bibtex_default_style = "plain"
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
-templates_path = ["_templates"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css", "frame.css"]
 html_math_renderer = "mathml"
 html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {
+    "article_header_end": ["take-away", "article-header-buttons"],
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
 }
-html_copy_source = False
+html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
+# The copy button stands on code, not on outputs, and of a doctest it takes the input alone.
+copybutton_selector = "div:not(.output) > div.highlight pre"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True

@@ -17,8 +17,9 @@ from lookup_matmul.timings.ceilings import key_of
 from lookup_matmul.timings.recording import write_recording
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from notebook import NAME, notebook, packed
+from gpu_notebook import NAME, notebook, packed
 
+RECORDED = "src/lookup_matmul/recorded"
 PAGE = ROOT / "docs" / "tutorials" / "on-a-gpu.md"
 SWEPT = [
     Case(form, "forward", vocab_size, 128, ids, "uniform", dtype, "hot")
@@ -87,9 +88,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     """Give a copy of the site with this page alone, and without recordings."""
     copy = Copy(tmp_path_factory.mktemp("gpu"))
     copy.clear_pages("tutorials/on-a-gpu")
-    for path in (copy.root / "docs").glob("recordings/*.json"):
+    for path in (copy.root / RECORDED).glob("*.json"):
         path.unlink()
-    (copy.root / "docs" / "recordings").mkdir(exist_ok=True)
     page = copy.root / "docs" / "tutorials" / "on-a-gpu.md"
     text = re.sub(r"(?<!!)\[([^]\n]*)\]\([^)\n]*\)", r"\1", page.read_text("utf-8"))
     page.write_text(re.sub(r"\{term\}`([^`<]*?)( <[^`]*)?`", r"\1", text), "utf-8")
@@ -124,7 +124,7 @@ def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
     markup = "![p](https://example.org/p.png) [a](b) *x* $y$ # &lt; ~~z~~"
     marked = deepcopy(REFUTING)
     marked["provenance"]["device"] = marked["behaviour"]["id_out_of_range"]["lookup"] = markup
-    folder = copy.root / "docs" / "recordings"
+    folder = copy.root / RECORDED
     write_recording(folder / "good-device.json", CONFIRMING)
     write_recording(folder / "bad-device.json", marked)
     page = built(copy)

@@ -18,7 +18,7 @@ from torch import distributed
 from lookup_matmul.sharded.processes import run_on_processes
 
 PROCESSES, DIM, ROWS, BAGS = 2, 8, {"goods": 10, "shops": 7}, 4
-FILE = Path("docs/recordings/torchrec/bags.json")
+FILE = Path("src/lookup_matmul/recorded/torchrec/bags.json")
 
 
 def inputs() -> tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]:

@@ -34,7 +34,7 @@ def main() -> None:
         name = provenance(**made)["device"]
         threads = f"-{torch.get_num_threads()}-threads" if device == "cpu" else ""
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        folder = options.out or Path("build/recordings" if quick else "docs/recordings")
+        folder = options.out or Path("build/recordings" if quick else "src/lookup_matmul/recorded")
         path = folder / f"{slug}{threads}{'-quick' if quick else ''}.json"
         if quick:
             path.unlink(missing_ok=True)  # a trial is no use to the next one

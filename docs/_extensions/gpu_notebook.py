@@ -32,13 +32,15 @@ tarfile.open(fileobj=io.BytesIO(base64.b64decode(package))).extractall(".", filt
 sys.path.insert(0, ".")
 """
 MEASURE = "!{{sys.executable}} -m {module} --minutes {minutes:g} --out recordings --commit {commit}"
-SAY = """recordings = timings.read_recordings(Path("recordings"))  # refuses what is not sound
+SAY = """from pathlib import Path
+
+recordings = timings.read_recordings(Path("recordings"))  # refuses what is not sound
 for name, recording in recordings.items():
     display(Markdown(f"`recordings/{name}.json`: {timings.describe(recording)}"))
 Markdown(verdicts(recordings))
 """
-GIVE = """To contribute the recording, download the file named above, put it into `docs/recordings/`
-of the project, and propose it. Do not change a number in it: reading checks them all.
+GIVE = """To contribute the recording, download the file named above, put it into
+`src/lookup_matmul/recorded/` of the project, and propose it. Do not change a number in it: reading checks them all.
 """
 
 
