@@ -21,6 +21,7 @@ extensions = [
     "kernel",
     "ledger",
     "notebook",
+    "search_index",
     "symptoms",
     "myst_nb",
     "page_check",
@@ -81,6 +82,7 @@ bibtex_default_style = "plain"
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_theme_options = {
