@@ -29,6 +29,7 @@ extensions = [
     "notebooks",
     "published",
     "reading_order",
+    "search_index",
     "symptoms",
     "take_away",
     "wheel",

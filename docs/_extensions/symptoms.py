@@ -200,6 +200,11 @@ def _entries_of(env: BuildEnvironment) -> dict[str, list[Any]]:
     return stored
 
 
+def said_under(env: BuildEnvironment, docname: str) -> dict[str, list[str]]:
+    """Give what the errors of one page say, by the anchors of their entries."""
+    return {anchor: says for anchor, _, _, says in _entries_of(env).get(docname, [])}
+
+
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Drop what was noted of a page that is read again or gone."""
     _entries_of(env).pop(docname, None)
