@@ -1,6 +1,11 @@
-"""Writes formulas as MathML, which every browser sets by itself: no script, no font, no waiting."""
+"""Writes formulas as MathML, which every browser sets by itself, with a font that has its signs."""
+
+import re
+from html import escape
 
 from docutils import nodes
+from fonts import FORMULAS, signs
+from fontTools.ttLib import TTFont
 from math_core import LatexError, LatexToMathML
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -8,6 +13,7 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 LOG = logging.getLogger(__name__)
+KNOWN = set(TTFont(FORMULAS).getBestCmap())
 CONVERTER = LatexToMathML(fancy_error=False)
 
 
@@ -17,18 +23,23 @@ def to_mathml(latex: str, *, display: bool) -> str:
     >>> to_mathml("x^2", display=False)
     '<math><msup><mi>x</mi><mn>2</mn></msup></math>'
     """
+    if re.search(r"\\\\\s*\[", latex):
+        raise ValueError(r"the height after \\ would be printed; write \\ alone")
     if r"\\" in latex and r"\begin" not in latex:
         latex = rf"\begin{{aligned}}{latex}\end{{aligned}}"
-    return CONVERTER.convert_with_local_state(latex, displaystyle=display)
+    formula: str = CONVERTER.convert_with_local_state(latex, displaystyle=display)
+    if missing := "".join(map(chr, sorted(signs([formula]) - KNOWN))):
+        raise ValueError(f"{FORMULAS.name} lacks {missing!r}; see docs/_fonts/README")
+    return formula
 
 
 def _set(node: nodes.math | nodes.math_block, *, display: bool) -> str:
     """Convert the formula of a node; one that cannot be set is warned of, and the build stops."""
     try:
         return to_mathml(node.astext().strip(), display=display)
-    except LatexError as error:
+    except (LatexError, ValueError) as error:
         LOG.warning(f"the formula {node.astext()!r} cannot be set: {error}", location=node)
-        return nodes.literal(text=node.astext()).astext()
+        return f"<code>{escape(node.astext())}</code>"
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:

@@ -13,9 +13,10 @@ from tinycss2 import ast
 NESTING = {"media", "supports", "layer", "container"}
 WORD = re.compile(r"[\w-]+")
 PROPERTY = re.compile(r"--[\w-]+")
-LIGHT = re.compile(r"""\bhtml\[data-theme=["']?light["']?\]""")
-DARK = re.compile(r"""\bhtml\[data-theme=["']?dark["']?\]""")
-CHOSEN = re.compile(r"\bhtml\[data-theme\]")
+ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB name it
+LIGHT = re.compile(rf"""{ROOT}\[data-theme=["']?light["']?\]""")
+DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
+CHOSEN = re.compile(rf"{ROOT}\[data-theme\]")
 
 
 @dataclass
