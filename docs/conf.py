@@ -29,7 +29,6 @@ extensions = [
     "symptoms",
     "myst_nb",
     "page_check",
-    "preload_face",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
