@@ -67,6 +67,8 @@ def live(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the unit tests, the doctests and the checks on the built site."""
     install(session, "docs", "test")
+    axe = nox.project.dependency_groups(PYPROJECT, "axe")
+    session.install("--no-deps", *axe, "-c", str(CONSTRAINTS))
     session.run(*SPHINX, *HTML)
     session.run("pytest", *session.posargs)
 

@@ -38,7 +38,6 @@ extensions = [
     "page_head",
     "site_files",
     "slim_markup",
-    "preload_face",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",

@@ -5,6 +5,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import axe
 import pytest
 from conftest import ROOT
 from selenium.webdriver.common.keys import Keys
@@ -13,6 +14,7 @@ from selenium.webdriver.common.keys import Keys
 VIEWS = [(320, "light", 8.8), (390, "dark", 10.5), (1300, "light", 10.5), (1300, "dark", 10.5)]
 SOURCES = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in SOURCES]
+PAGES += ["genindex", "search"]  # which have no source
 # Contrast of each text of a drawing against the page, by the formula of WCAG 2.2, and its size.
 INSPECT_DRAWINGS = """
 const rgb = css => css.match(/[\\d.]+/g).map(Number);
@@ -82,6 +84,8 @@ def test_page_fits_and_can_be_read(browser, address, name, width, theme, least):
     for text in browser.execute_script(INSPECT_DRAWINGS):
         assert text["size"] >= least, text
         assert text["contrast"] >= 4.5, text
+    if (width, theme) == (1300, "dark"):  # the last look, since axe changes the page
+        assert axe.findings(browser) == []
 
 
 def test_a_check_opens_by_keyboard(browser, address):

@@ -19,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
 MISSING = "404"
+TYPE = ["regular", "bold"]  # of most text and of the headings; italic comes when a page needs it
 WORDS = """<h1>This page does not exist</h1>
 <p>The address may be misspelt, or the page may have got another name.
 The <a href="index.html">first page</a> and the list of pages beside this text lead to all others,
@@ -49,6 +50,12 @@ def describe(
         head = f'<base href="{escape(address)}"><meta name="robots" content="noindex">'
         context["metatags"] = head + context.get("metatags", "")
         return
+    # Asked for with the page, the type is there when the text is first drawn. A browser refuses that
+    # to a page opened as a file, so only a published site does.
+    for style in TYPE:
+        place = context["pathto"](f"_static/face/{style}.woff2", resource=True)
+        link = f'<link rel="preload" as="font" type="font/woff2" crossorigin href="{place}">'
+        context["metatags"] = context.get("metatags", "") + link
     if tree is None:
         return
     about = next((n["content"] for n in tree.findall(nodes.meta) if n["name"] == "description"), "")
