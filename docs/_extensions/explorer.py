@@ -182,9 +182,9 @@ def _uri(app: Sphinx, docname: str, label: str) -> str:
     return f"{app.builder.get_relative_uri(docname, found[0])}#{found[1]}"
 
 
-def visit(self: HTML5Translator, _node: nodes.Element) -> None:
+def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Begin the element; the static figure follows."""
-    self.body.append("<lookup-explorer>")
+    self.body.append(f'<lookup-explorer class="{"small" if node["small"] else "full"}">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:

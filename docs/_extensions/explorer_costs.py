@@ -89,14 +89,20 @@ def times(ceilings: Ceilings) -> list[int]:
 
 def _here(app: Sphinx) -> list[tuple[str, str, Ceilings]]:
     """Read what a cell of the page measured on the machine that builds the site."""
-    path = Path(app.outdir).parent / "jupyter_execute" / "explorer.glue.json"
-    if not path.exists():
-        LOG.warning("the explorer's page was not run, so its machine is missing; build it too")
+    try:
+        machine = measured(Path(app.outdir).parent / "jupyter_execute")
+    except FileNotFoundError:
+        LOG.warning("the explorer's page was not run, so this machine is missing; run its cells")
         return []
-    glued = json.loads(path.read_text("utf-8"))["explorer-machine"]["data"]["text/plain"]
-    machine = ast.literal_eval(glued)
     about = f"{machine['cpu']}, one thread, torch {machine['torch']}, measured while this page was built."
     return [("the machine of this build", about, machine["ceilings"])]
+
+
+def measured(executed: Path) -> dict[str, Any]:
+    """Read what the cell glued: processor, torch and ceilings."""
+    glued = json.loads((executed / "explorer.glue.json").read_text("utf-8"))
+    machine: dict[str, Any] = ast.literal_eval(glued["explorer-machine"]["data"]["text/plain"])
+    return machine
 
 
 def _recorded(app: Sphinx) -> list[tuple[str, str, Ceilings]]:

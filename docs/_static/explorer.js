@@ -2,7 +2,7 @@
 // Parts and data come from docs/_extensions/explorer.py.
 { // so that no name here meets one of another script
 // Float32 as in torch: each product and each sum is rounded. Kernels that fuse the two round once for both,
-// which is the same for one-hot rows: products with 0 and 1 are exact. For other rows there is a bound.
+// the same for one-hot rows, whose products with 0 and 1 are exact. For other rows there is a bound.
 const f32 = Math.fround, memory = new DataView(new ArrayBuffer(4));
 const bitsOf = x => (Number.isNaN(x) ? 0x7fc00000 : (memory.setFloat32(0, x), memory.getUint32(0)));
 const ofBits = u => (memory.setUint32(0, u), memory.getFloat32(0));
@@ -20,11 +20,11 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 	if (bad >= 0) return { bad };
 	const backward = mode === "backward", bag = mode === "bag";
 	const weigh = k => ids.reduce((sum, id, n) => (id === k ? f32(sum + f32(weights[n])) : sum), 0);
-	const rows = table.map((_, k) => k);
+	const rows = [...table.keys()];
 	const factors = bag ? [rows.map(weigh)] : backward ? rows.map(k => ids.map(id => +(id === k))) : ids.map(id => rows.map(k => +(id === k)));
 	const source = (backward ? arriving.slice(0, ids.length) : table).map(row => row.map(f32));
 	if (condition in SPECIAL) source[at[0]][at[1]] = SPECIAL[condition];
-	const columns = source[0].map((_, j) => j);
+	const columns = [...source[0].keys()];
 
 	const used = bag ? [ids.map((id, n) => [id, f32(weights[n])])] : backward ? rows.map(k => ids.flatMap((id, n) => (id === k ? [[n, 1]] : []))) : ids.map(id => [[id, 1]]);
 	const add = (read, j) => read.reduce((sum, [s, w]) => f32(sum + f32(w * source[s][j])), 0);
@@ -43,17 +43,16 @@ const minus = x => String(x).replace(/-/g, "−");
 const exact = x => (Object.is(x, -0) ? "−0" : minus(+x.toPrecision(9)).replace("Infinity", "∞"));
 const brief = x => (Number.isFinite(x) && x % 1 ? minus(Math.abs(x) < 0.005 ? x.toExponential(0) : x.toFixed(2)) : exact(x));
 const inUnit = (x, unit) => {
-	const power = Math.max(-4, Math.floor(Math.log10(x || 1) / 3 + 1e-9));
+	const power = Math.floor(Math.log10(x || 1) / 3 + 1e-9);
 	return `${+(x / 1000 ** power).toPrecision(3)} ${"pnµm kMGTP"[power + 4].trim()}${unit}`;
 };
 const make = (tag, properties, ...children) => {
-	const node = document.createElement(tag);
-	for (const [name, value] of Object.entries(properties)) name in node ? (node[name] = value) : node.setAttribute(name, value);
+	const node = Object.assign(document.createElement(tag), properties);
 	node.append(...children);
 	return node;
 };
-const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
-const flag = (node, flags) => { for (const [name, on] of Object.entries(flags)) node.classList.toggle(name, Boolean(on)); };
+const write = (node, text) => node.textContent === text || (node.textContent = text);
+const flag = (node, flags) => Object.entries(flags).forEach(([name, on]) => node.classList.toggle(name, !!on));
 const colour = (node, id) => {
 	flag(node, { lit: id >= 0 });
 	for (const part of ["fill", "stroke"]) node.style.setProperty(`--${part}`, id >= 0 ? `var(--figure-${part}-${id % 8})` : "");
@@ -113,9 +112,9 @@ class LookupExplorer extends HTMLElement {
 		for (const button of this.pick.children) button.disabled = ids.length === MOST;
 		this.asked.replaceChildren(...ids.map((id, n) => {
 			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: "remove" }, "×"));
-			const weight = make("input", { type: "number", step: 0.1, value: weights[n], ariaLabel: `Weight of id ${id}`, oninput: () => { weights[n] = weight.valueAsNumber || 0; this.paint(); } });
-			const item = make("li", {}, remove, ...(bag ? [weight] : []));
-			colour(item, id in data.words ? id : -1);
+			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: `Weight of id ${id}`, oninput: () => { weights[n] = +weight.value; this.paint(); } });
+			const item = make("li", {}, remove, weight);
+			colour(item, id in state.table ? id : -1);
 			return item;
 		}));
 		if (bad >= 0) {
@@ -140,7 +139,7 @@ class LookupExplorer extends HTMLElement {
 		this.paint();
 	}
 
-	// A number of a result shows its bits; one of the table gets what is planted, or its row is asked for.
+	// A result shows its bits; a number of the table gets what is planted, or its row is asked for.
 	touch(event) {
 		const { state, tables } = this, arrow = ARROWS[event.key?.slice(5)];
 		let [k, r, j] = event.target.place || [];
@@ -148,7 +147,7 @@ class LookupExplorer extends HTMLElement {
 		if (arrow) [r, j] = [clamp(r + arrow[0], tables[k].length), clamp(j + arrow[1], tables[k][0].cells.length)];
 		if (k) this.look = [r, j];
 		else if (state.condition in SPECIAL) state.at = [r, j];
-		else return void (state.mode === "backward" || this.ask(r));
+		else return state.mode === "backward" || this.ask(r);
 		this.paint();
 		if (!arrow) return;
 		event.preventDefault();
@@ -161,7 +160,7 @@ class LookupExplorer extends HTMLElement {
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, `Both raise an error: there is no row ${ids[now.bad]}.`);
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
-		const apart = xors.flatMap((line, r) => line.flatMap((xor, j) => (xor ? [[r, j]] : [])));
+		const apart = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
 		const look = this.look || apart[0] || [0, 0], still = done === total;
 		// The multiplication just made: for row r of the result, of row s of the source, in column j.
 		const r = still ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
@@ -179,7 +178,7 @@ class LookupExplorer extends HTMLElement {
 		});
 		lookup.forEach((cells, n) => {
 			const [copied, added] = [tables[1][n], tables[2][n]];
-			for (const { line, id } of [copied, added]) colour(line, used[n].length ? id : -1);
+			for (const { line, id } of [copied, added]) colour(line, used[n][0] && (still || n <= r) ? id : -1);
 			added.factors.forEach((td, k) => {
 				write(td, brief(factors[n][k]));
 				flag(td, { one: factors[n][k], now: !still && n === r && k === s });
@@ -201,15 +200,16 @@ class LookupExplorer extends HTMLElement {
 		write(this.play, this.playing ? "❚❚ pause" : "▶ multiply");
 		write(this.sum, done && !still ? `${done} of ${total}: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
 			: `${total} multiplications, ${factors.flat().filter(x => !x).length * columns} of them by zero`);
-		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, "0"));
-		[...this.bits.children].forEach((line, k) => {
-			write(line.children[1], exact(pair[k]));
+		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
+		pair.forEach((x, k) => {
+			const line = this.bits.children[k];
+			write(line.children[1], exact(x));
 			line.ariaLabel = `${line.textContent}, bits ${words[k]}`;
 			[...line.lastChild.children].forEach((bit, n) => flag(bit, { on: +words[k][n], differs: words[0][n] !== words[1][n] }));
 		});
 		flag(this.stage, { same: still && !apart[0], apart: still && apart[0] });
-		const all = factors.length * columns, bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0);
-		let verdict = `${bits} of ${32 * all} bits differ` + (bits ? `, in ${apart.length} of ${all} numbers` : "");
+		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
+		let verdict = `Ids ${ids.join(", ")}: ${bits} of ${32 * all} bits differ` + (bits ? `, in ${apart.length} of ${all} numbers` : "");
 		if (bits && mode === "bag" && !condition) {
 			// Both are within the bound of the exact sum, so within twice the bound of each other.
 			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
@@ -250,8 +250,7 @@ class LookupExplorer extends HTMLElement {
 		sliders.forEach((slider, k) => write(slider.previousElementSibling, slider.ariaValueText = chosen[k].toLocaleString("en")));
 		lines.forEach((line, k) => {
 			const level = log[sliders.reduce((place, slider, axis) => place * sizes[axis].values.length + +slider.value, k)] / 1000;
-			const { operations, bytes } = forms[k], texts = [inUnit(total(operations), ""), inUnit(total(bytes), "B"), inUnit(10 ** level, "s")];
-			texts.forEach((text, n) => write(line.cells[n + 1], text));
+			[inUnit(total(forms[k].operations), ""), inUnit(total(forms[k].bytes), "B"), inUnit(10 ** level, "s")].forEach((text, n) => write(line.cells[n + 1], text));
 			line.lastChild.firstChild.style.width = `${(level + 11) * 8}%`; // by powers of ten
 		});
 		write(this.about, about);
