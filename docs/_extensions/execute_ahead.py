@@ -34,13 +34,16 @@ def execute(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     }
     if len(waiting) < 2:
         return
+    longest_first = sorted(waiting, key=lambda docname: -_length(waiting[docname]))
     print(f"Running {len(waiting)} pages, {AT_ONCE} at a time.", flush=True)
     begin, limit_s = time.perf_counter(), app.config.nb_execution_timeout
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running: dict[Future[ExecutionResult], str] = {}
-        for docname, page in waiting.items():
+        for docname in longest_first:
             folder = str(Path(env.doc2path(docname)).parent)
-            running[pool.submit(single_nb_execution, page, folder, limit_s, False)] = docname
+            running[pool.submit(single_nb_execution, waiting[docname], folder, limit_s, False)] = (
+                docname
+            )
         for done in as_completed(running):
             if done.exception():  # its kernel died
                 continue
@@ -62,6 +65,11 @@ def _page(path: Path) -> NotebookNode | None:
         return None
     page = myst_nb_reader_plugin(str(path))
     return None if page.metadata.get("measures") else page
+
+
+def _length(page: NotebookNode) -> int:
+    """Give a measure of how long a page will run: at the end no long one should be left alone."""
+    return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")
 
 
 def _is_kept(cache: JupyterCacheAbstract, page: NotebookNode) -> bool:

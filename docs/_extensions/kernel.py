@@ -8,6 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
+from kernel_forks import use_forks
 from sphinx.application import Sphinx
 
 CONFIG = Path(__file__).parent / "ipython_kernel_config.py"
@@ -30,6 +31,7 @@ def use_profile(home: Path) -> None:
     shutil.copyfile(CONFIG, profile / CONFIG.name)
     os.environ["IPYTHONDIR"] = str(home)
     os.environ.update(QUIET)
+    use_forks()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
