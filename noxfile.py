@@ -160,6 +160,12 @@ def linkcheck(session: nox.Session) -> None:
     session.run(*SPHINX, "-b", "linkcheck", "docs", "build/linkcheck", *session.posargs)
 
 
+@nox.session(venv_backend="none")
+def lighthouse(session: nox.Session) -> None:
+    """Grade every page of the built site as a phone meets it; needs Node; ``-- index`` names some."""
+    session.run("python", "docs/_tools/lighthouse.py", *session.posargs)
+
+
 @nox.session
 def pins(session: nox.Session) -> None:
     """Complete constraints.txt from pyproject.toml; ``-- --upgrade`` refreshes every version."""

@@ -83,7 +83,9 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         place.replace_self(nodes.Text(f"{counted[place['what']]:,}"))
     for listed in list(doctree.findall(ledger)):
         captions = listed["captions"]
-        listed.replace_self(_pages(app, docname, captions) if captions else _summary(app.env, counted))
+        listed.replace_self(
+            _pages(app, docname, captions) if captions else _summary(app.env, counted)
+        )
 
 
 def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:

@@ -18,7 +18,7 @@ COORDINATES = {"d", "x", "y", "points"}
 PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
 
 
-class Plain(HtmlFormatter[str]):
+class Plain(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
     """Writes no span around names, operators, brackets and spaces."""
 
     def _get_css_classes(self, ttype: Any) -> str:
