@@ -7,7 +7,7 @@ edit a page and to report a false sentence. Without the addresses nothing is wri
 
 import re
 from collections.abc import Iterator
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -82,7 +82,7 @@ def link_source(
     if not repository or tree is None:
         return
     source = Path(app.env.doc2path(page, base=False)).as_posix()
-    title = re.sub("<[^>]*>", "", context["title"])
+    title = unescape(re.sub("<[^>]*>", "", context["title"]))
     where = f"{title} ({context.get('pageurl') or source})"
     form = urlencode({"template": "false-sentence.yml", "page": where})
     home = f"https://github.com/{repository}"
