@@ -9,9 +9,11 @@ import gzip
 import re
 
 import pytest
+from conftest import ROOT
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
+from test_symptom_box import FIRST as ERRORS
 
 FIRST = {
     # Errors, as they are pasted.
@@ -82,6 +84,10 @@ FIRST = {
     "bfloat16 sum stops growing": "tutorials/backward-is-scatter-add#backward-half",
     "roofline": "glossary#term-roofline",
     "all-reduce": "glossary#term-all-reduce",
+    "getrow": "corrections#fix-getrow",
+    "tfidf": "tutorials/text-both-ways#text-counts",
+    "torchrec": "tutorials/what-travels#travels-torchrec",
+    "maxtext embedding": "tutorials/who-uses-one-hot#who-maxtext",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",
     "lookup_matmul.compare": "#lookup_matmul.compare",
@@ -158,6 +164,19 @@ def test_question_leads_to_its_section(answers, section_of, question):
         assert found[0].partition(".html")[2] == expected, found[:3]
     else:
         assert section_of(found[0]) == section_of(expected), found[:3]
+
+
+@pytest.mark.parametrize("name", ["plain-lookup", "cuda-lookup", "half-precision", "state-dict"])
+def test_a_whole_traceback_leads_to_its_error(search, name):
+    """Its last line counts, and the box for errors is offered as well."""
+    pasted = (ROOT / "tests" / "tracebacks" / f"{name}.txt").read_text("utf-8").split()
+    found = search.execute_async_script(ASK, [" ".join(pasted)])[" ".join(pasted)]
+    title = search.find_element(By.CSS_SELECTOR, ".search-found a").text
+    assert title.startswith(ERRORS[name])
+    assert found[0].startswith("symptoms/")
+    assert search.find_element(By.CLASS_NAME, "search-nothing").is_displayed() == (
+        "Traceback" in pasted
+    )
 
 
 def test_every_result_leads_to_a_place(answers, section_of):
@@ -247,6 +266,21 @@ def test_what_is_asked_is_only_text(browser, site, text):
     assert not [
         entry for entry in browser.get_log("browser") if "_static/search" in entry["message"]
     ]
+
+
+def test_what_pages_say_is_only_text(search):
+    """Markup among the texts of the pages is shown as text, the words in it marked."""
+    field = search.switch_to.active_element
+    field.send_keys("roofline", Keys.RETURN)
+    wait(search, "roofline")
+    plant = "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
+    search.execute_script(plant, PLANTED)
+    field.send_keys(" tied", Keys.RETURN)
+    wait(search, "roofline tied")
+    first = search.find_element(By.CLASS_NAME, "search-excerpt")
+    assert first.text == f"a roofline {PLANTED}"
+    assert "roofline" in {mark.text for mark in first.find_elements(By.TAG_NAME, "mark")}
+    assert not search.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
 
 
 def test_the_field_of_every_page_leads_here(browser, site):

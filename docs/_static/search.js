@@ -130,11 +130,11 @@
     return made;
   };
   const item = result => {
-    const { url, title, above, texts, i } = entries[result.id], matches = hits(result);
+    const { url, title, above, texts, error, i } = entries[result.id], matches = hits(result);
     const link = element("a", "", ...marked(title, matches));
     link.href = url;
-    const text = (siteTexts[texts] || [])[i] || "";
-    return element("li", "", element("p", "search-title", link), element("p", "search-above", above.join(" › ")), element("p", "search-excerpt", ...marked(excerpt(text, matches), matches)));
+    const text = (siteTexts[texts] || [])[i] || "", isSearched = !error.length; // an error's cause comes first
+    return element("li", "", element("p", "search-title", link), element("p", "search-above", above.join(" › ")), element("p", "search-excerpt", ...marked(excerpt(text, isSearched ? matches : () => []), matches)));
   };
 
   // The texts of a page come when one of its sections is shown; without them there is no excerpt.
