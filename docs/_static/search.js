@@ -47,21 +47,18 @@
     return numbers;
   };
 
-  const make = () => {
-    const made = new MiniSearch({
-      fields: ["title", "also", "about", "above", "words"],
-      tokenize: (text, field) => (field === "words" ? text.split(" ") : terms(text)),
-      processTerm: term => term,
-      searchOptions: { boost: { title: 4, also: 4, above: 0.5 } },
-    });
-    const known = stems.split(" ");
-    made.addAll(entries.map(({ title, also, about, above, coded }, id) => ({
-      id, title, also, about, above: above.join("\n"), words: decode(coded).map(i => known[i]).join(" "),
-    })));
-    return made;
-  };
+  const index = new MiniSearch({
+    fields: ["title", "also", "about", "above", "words"],
+    tokenize: (text, field) => (field === "words" ? text.split(" ") : terms(text)),
+    processTerm: term => term,
+    searchOptions: { boost: { title: 4, also: 4, above: 0.5 } },
+  });
+  const numbered = stems.split(" ");
+  // A few at a time, so that the field can be typed in meanwhile.
+  const ready = index.addAllAsync(entries.map(({ title, also, about, above, coded }, id) => ({
+    id, title, also, about, above: above.join("\n"), words: decode(coded).map(i => numbered[i]).join(" "),
+  })), { chunkSize: 20 });
 
-  let index;
   const counts = new Map();
   const count = term => {
     if (!counts.has(term)) counts.set(term, index.search(term, { tokenize: each => [each] }).length);
@@ -69,7 +66,6 @@
   };
 
   const find = asked => {
-    index ||= make();
     // Of a traceback, the last error says what went wrong.
     const text = asked.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, "");
     const known = singles(text).length ? singles(text) : parts(text).map(stem);
@@ -92,7 +88,8 @@
       // A word of a long error does not ask for that error.
       if (entry.error.length) result.score *= 0.2 + 0.8 * entry.error.filter(term => all.has(term)).length / entry.error.length;
     }
-    return found.sort((a, b) => b.score - a.score);
+    found.sort((a, b) => b.score - a.score);
+    return found.filter(({ score }) => score > found[0].score / 30);
   };
 
   // END OF RANKING
@@ -101,26 +98,27 @@
   const STEP = 10, AROUND = 12, LONGEST = 40;
 
   // The words that matched, marked; what does not match stays text.
-  const marked = (text, isHit) => text.split(/([\p{L}\p{N}_]+)/u).map((piece, i) => {
-    if (i % 2 === 0 || !isHit(piece)) return piece;
+  const marked = (text, matches) => text.split(/([\p{L}\p{N}_]+)/u).map((piece, i) => {
+    if (i % 2 === 0 || !matches(piece).length) return piece;
     const mark = document.createElement("mark");
     mark.textContent = piece;
     return mark;
   });
   const hits = result => {
     const matched = new Set(result.terms);
-    return word => terms(word).some(term => matched.has(term));
+    return word => terms(word).filter(term => matched.has(term));
   };
 
   // The stretch of the text that has most of the words asked for.
-  const excerpt = (text, isHit) => {
-    const all = text.split(" "), at = all.map(word => isHit(word));
+  const excerpt = (text, matches) => {
+    const all = text.split(" "), at = all.map(matches);
     let best = 0, most = -1;
     for (let from = 0; !from || from + LONGEST <= all.length + AROUND; from++) {
-      const words = new Set(all.slice(from, from + LONGEST).filter((_, i) => at[from + i]).map(word => singles(word).join()));
+      const words = new Set(at.slice(from, from + LONGEST).flat());
       if (words.size > most) [best, most] = [from, words.size];
     }
-    const first = at.indexOf(true, best), from = first - best > AROUND ? first - AROUND : best;
+    const first = at.findIndex((each, i) => i >= best && each.length), start = first - best > AROUND ? first - AROUND : best;
+    const from = start < AROUND ? 0 : start;
     const shown = all.slice(from, from + LONGEST).join(" ");
     return `${from ? "… " : ""}${shown}${from + LONGEST < all.length ? " …" : ""}`;
   };
@@ -132,11 +130,11 @@
     return made;
   };
   const item = result => {
-    const { url, title, above, texts, i } = entries[result.id], isHit = hits(result);
-    const link = element("a", "", ...marked(title, isHit));
+    const { url, title, above, texts, error, i } = entries[result.id], matches = hits(result);
+    const link = element("a", "", ...marked(title, matches));
     link.href = url;
-    const text = (siteTexts[texts] || [])[i] || "";
-    return element("li", "", element("p", "search-title", link), element("p", "search-above", above.join(" › ")), element("p", "search-excerpt", ...marked(excerpt(text, isHit), isHit)));
+    const text = (siteTexts[texts] || [])[i] || "", isSearched = !error.length; // an error's cause comes first
+    return element("li", "", element("p", "search-title", link), element("p", "search-above", above.join(" › ")), element("p", "search-excerpt", ...marked(excerpt(text, isSearched ? matches : () => []), matches)));
   };
 
   // The texts of a page come when one of its sections is shown; without them there is no excerpt.
@@ -144,7 +142,7 @@
   const load = name => {
     if (!loading.has(name)) loading.set(name, new Promise(done => {
       const script = element("script", "");
-      script.src = `${form.dataset.texts}${name}`;
+      script.src = `${form.dataset.texts}${name}?v=${form.dataset.version}`;
       script.onload = script.onerror = done;
       document.head.append(script);
     }));
@@ -166,6 +164,8 @@
     const text = input.value.trim();
     if (text === latest) return;
     latest = text;
+    await ready;
+    if (text !== latest) return;
     results = text ? find(text) : [];
     shown = 0;
     await Promise.all(results.slice(0, STEP).map(({ id }) => load(entries[id].texts)));
@@ -173,7 +173,7 @@
     found.replaceChildren();
     more.hidden = true;
     await showMore();
-    nothing.hidden = !text || results.length > 0;
+    nothing.hidden = !text || (results.length > 0 && !/Traceback/.test(text));
     status.textContent = !text ? "" : results.length === 0 ? "Nothing found." : `${results.length} ${results.length === 1 ? "section" : "sections"}, the best first`;
     found.dataset.asked = text;
     try {
@@ -194,7 +194,7 @@
   more.addEventListener("click", async () => (await showMore()).querySelector("a").focus());
   document.querySelector(".search-unscripted").hidden = true;
   form.hidden = false;
-  input.value = new URLSearchParams(location.search).get("q") || "";
+  input.value = (new URLSearchParams(location.search).get("q") || "").replace(/\s+/g, " ");
   input.focus();
   show();
 })();

@@ -1,0 +1,85 @@
+"""Reads what a page offers to the search: its sections, terms of the glossary, and functions."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import tex2unichar
+from sphinx import addnodes
+
+CODE = (nodes.literal_block, nodes.doctest_block)
+SILENT = (*CODE, nodes.comment, nodes.raw, addnodes.desc_signature, addnodes.toctree)
+CODE_NAME = re.compile(r"\b(?:[a-z]\w*_\w+|[A-Z]\w{2,})")  # of a library, rather than a variable
+TEX = re.compile(r"\\([A-Za-z]+)|[\\{}$&^_]")
+KINDS = (tex2unichar.mathalpha, tex2unichar.mathbin, tex2unichar.mathop, tex2unichar.mathrel)
+SIGNS = {name: sign for kind in KINDS for name, sign in kind.items()}
+
+
+def read_entries(doctree: nodes.document, said: dict[str, list[str]]) -> Iterator[list[Any]]:
+    """Give of each entry anchor, title, entry above, text, other names, and names in the code.
+
+    The anchor is empty where it follows from the title; the entry above is given by its number.
+    """
+    places: dict[int, int] = {}
+    for node in filter(_is_own, doctree.findall(nodes.Element)):
+        above = node.parent
+        while above is not None and id(above) not in places:
+            above = above.parent
+        title = node[0]
+        assert isinstance(title, nodes.Element)
+        places[id(node)] = len(places)
+        ids = next(each["ids"] for each in (node, title) if each["ids"])
+        text = " ".join(" ".join(_text(each) for each in node[1:]).split())
+        also = [*(words for name in ids for words in said.get(name, [])), *_indexed(node.children)]
+        name = " ".join(_text(title).split())
+        if isinstance(node, addnodes.desc):
+            name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
+            also = [ids[0]]
+        code = _names(node.children) - set(CODE_NAME.findall(f"{name} {text}"))
+        anchor = "" if ids[0] == re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") else ids[0]
+        yield [anchor, name, places.get(id(above), 0), text, "\n".join(also), sorted(code)]
+
+
+def _is_own(node: nodes.Node) -> bool:
+    """Say whether this has an entry of its own, and so no place in the text around it."""
+    if isinstance(node, nodes.definition_list_item | addnodes.desc):
+        return isinstance(node[0], nodes.Element) and bool(node[0]["ids"])
+    return isinstance(node, nodes.section)
+
+
+def _text(node: nodes.Node) -> str:
+    """Give what is read as prose; of a cell its captions only, for digits lead nowhere."""
+    if isinstance(node, nodes.Text):
+        return str(node)
+    if isinstance(node, nodes.math | nodes.math_block):
+        return TEX.sub(lambda command: SIGNS.get(command[1], " "), node.astext())
+    if not isinstance(node, nodes.Element) or isinstance(node, SILENT) or _is_own(node):
+        return ""
+    if node.get("nb_element") == "cell_code":
+        return " ".join(_text(each) for each in node.findall(nodes.caption))
+    if "wordings" in node["classes"]:
+        return ""
+    between = "" if isinstance(node, nodes.TextElement) else " "
+    return between.join(_text(child) for child in node.children)
+
+
+def _indexed(body: Iterable[nodes.Node]) -> Iterator[str]:
+    """Give what authors entered in the index with ``{index}``: the words that readers may use."""
+    for node in body:
+        if isinstance(node, addnodes.index):
+            names = ((value, place) for _, value, place, _, _ in node["entries"])
+            yield from (value for value, place in names if place.startswith("index-"))
+        elif isinstance(node, nodes.Element) and not _is_own(node):
+            yield from _indexed(node.children)
+
+
+def _names(body: Iterable[nodes.Node]) -> set[str]:
+    """Give the names in the code of cells and examples, but not those of outputs."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, CODE) and "output" not in node["classes"]:
+            found |= set(CODE_NAME.findall(node.astext()))
+        elif isinstance(node, nodes.Element) and not _is_own(node):
+            found |= _names(node.children)
+    return found
