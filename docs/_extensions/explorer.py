@@ -130,6 +130,7 @@ def surround(_app: Sphinx, doctree: nodes.document) -> None:
 def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Give each element its data, with links that start from its page."""
     for place in doctree.findall(explorer):
+        place["more"] = app.builder.get_relative_uri(docname, "explorer")
         place["why"] = {
             key: (said, link, _uri(app, docname, label)) for key, (said, link, label) in WHY.items()
         }
@@ -190,7 +191,7 @@ def visit(self: HTML5Translator, node: nodes.Element) -> None:
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write parts and data, of which a browser shows and runs nothing, and end the element."""
     data = json.dumps(node["data"], ensure_ascii=False, separators=(",", ":"))
-    parts = PARTS.render(node["data"], small=node["small"], switches=SWITCHES, why=node["why"])
+    parts = PARTS.render(node["data"], small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"])
     safe = data.replace("<", "\\u003c")
     self.body.append(f'{parts}<script type="application/json">{safe}</script></lookup-explorer>\n')
 
