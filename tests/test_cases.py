@@ -1,13 +1,12 @@
 """The order of a sweep is by value, groups stand together, and ids follow their law."""
 
-from contextlib import suppress
 from itertools import groupby
 
 import pytest
 import torch
 
 from lookup_matmul.timings import draw_ids
-from lookup_matmul.timings.cases import DTYPES, Case, draw_inputs, precision_of
+from lookup_matmul.timings.cases import DTYPES, Case, draw_inputs
 from lookup_matmul.timings.contenders import contender, forms_of
 from lookup_matmul.timings.recorder import sweep
 
@@ -133,17 +132,6 @@ def test_the_deterministic_form_asks_for_it_and_asks_no_longer(before, monkeypat
         assert torch.are_deterministic_algorithms_enabled() is before
     finally:
         torch.use_deterministic_algorithms(False)
-
-
-@pytest.mark.parametrize(("dtype", "allowed"), [("tf32", True), ("float32", False)])
-def test_precision_is_set_and_set_back(dtype, allowed):
-    """Also after an error."""
-    for before in (True, False):
-        torch.backends.cuda.matmul.allow_tf32 = before
-        with suppress(KeyError), precision_of(dtype):
-            inside = torch.backends.cuda.matmul.allow_tf32
-            raise KeyError
-        assert (inside, torch.backends.cuda.matmul.allow_tf32) == (allowed, before)
 
 
 def test_an_optimiser_steps_its_own_table_and_has_its_state_before():

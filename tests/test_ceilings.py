@@ -203,9 +203,9 @@ def test_the_machine_at_hand_has_ceilings_for_every_form():
         assert 0 <= low <= middle <= high < math.inf
     for case in FORMS:
         case = case._replace(vocab_size=1000, dim=64)
-        assert 0 < predicted_s(case, 2, found) < 1
+        assert 0 < predicted_s(case, 2, found) < math.inf
         if case.direction == "forward":
-            assert 0 < predicted_s(case._replace(cache="cold"), 2, found) < 1
+            assert 0 < predicted_s(case._replace(cache="cold"), 2, found) < math.inf
     assert found["first_touch"]
     assert set(found["rate"]) == {"float32", "divisions"}
 

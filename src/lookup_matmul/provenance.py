@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from lookup_matmul.markdown import escaped
+
 
 def provenance(device: str, command: str, commit: str | None = None) -> dict[str, Any]:
     """Describe where, when and with what a measurement is made, before it is made.
@@ -55,6 +57,23 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
         "command": command,
         "commit": commit,
     }
+
+
+def in_words(origin: dict[str, Any]) -> str:
+    """Say where something was recorded, in a line of Markdown in which a name is no markup.
+
+    Examples
+    --------
+    >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
+    ...           "date": "2026-01-31", "commit": 4 * "0123456789"}
+    >>> in_words(origin)
+    'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
+    """
+    names = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
+    said = [words + escaped(origin[name]) for name, words in names.items() if origin[name]]
+    changed = ", changed since" if origin["commit"].endswith("-changed") else ""
+    said.append(f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}")
+    return ", ".join(said)
 
 
 @cache

@@ -25,8 +25,8 @@ def main() -> None:
     parser.add_argument("--commit", help="40 digits, where the package is not in a clone of git")
     options = parser.parse_args()
     quick, device, out = options.quick, options.device, options.out
-    command = shlex.join([*COMMAND.split(), *sys.argv[1:]])
-    made = {"device": device, "command": command, "commit": options.commit}
+    made = {"device": device, "commit": options.commit}
+    made |= {"command": shlex.join([*COMMAND.split(), *sys.argv[1:]])}
     try:
         name = provenance(**made)["device"]
         threads = f"-{torch.get_num_threads()}-threads" if device == "cpu" else ""
@@ -42,10 +42,10 @@ def main() -> None:
         sys.exit(f"{error}")
     skipped = sum("skipped" in result for result in recording["cases"])
     print(f"{len(recording['cases'])} cases, {skipped} of them with the reason why not measured.")
-    share = f"To share it: git add {path} && git commit -m 'Record {name}'"
-    left = "Cases are left: run it again to go on, or share it as it is."
-    trial = "A quick recording shows that it works; leave --quick out to make one to share."
-    print(trial if quick else share if recording["complete"] else left)
+    end = f"To share it: git add {path} && git commit -m 'Record {name}'"
+    if not recording["complete"]:
+        end = "Cases are left: run it again to go on, or share it as it is."
+    print("It works; leave --quick out to make one to share." if quick else end)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """A case to be measured: the inputs that all its forms share, and what must come out of them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -79,17 +77,6 @@ def draw_inputs(case: Case, ids: torch.Tensor, device: str) -> Inputs:
     return Inputs(ids.to(device), weight, values, arriving, case.bags)
 
 
-@contextmanager
-def precision_of(dtype: str) -> Iterator[None]:
-    """Let the GPU round products of float32 to TF32 for ``"tf32"``, and forbid it otherwise."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
-
-
 def check_result(case: Case, inputs: Inputs, result: torch.Tensor) -> dict[str, float]:
     """Measure the error of a result; raise unless it is within what rounding explains.
 
@@ -126,10 +113,8 @@ def expected_columns(case: Case, inputs: Inputs, columns: slice) -> tuple[torch.
         rows = rows.view(case.bags or case.ids, -1, rows.shape[1])
         return rows.sum(1), rows.abs().sum(1)
     before, arriving = inputs.weight[:, columns].double(), inputs.arriving[:, columns].double()
-    gradient, size = (
-        torch.zeros_like(before).index_add(0, inputs.ids, terms)
-        for terms in (arriving, arriving.abs())
-    )
+    zeros, both = torch.zeros_like(before), (arriving, arriving.abs())
+    gradient, size = (zeros.index_add(0, inputs.ids, terms) for terms in both)
     if case.direction == "backward":
         return gradient, size
     change, size = 2 * gradient, 2 * size

@@ -4,15 +4,16 @@ from functools import partial
 from math import inf, log
 from typing import Any
 
+import numpy as np
 import torch
 
-from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs, precision_of
+from lookup_matmul.rounding import precision_of
+from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs
 from lookup_matmul.timings.clock import Call, flush, time_side_by_side
 from lookup_matmul.timings.contenders import ALONE, COMPILED, contender, forms_of
 from lookup_matmul.timings.cost import parts
 
-# Ids for the price of a call (torch neither sorts nor adds up a single one), and of each.
-FEW, MANY = 2, 1024
+FEW, MANY = 2, 1024  # ids for the price of a call, of which torch would not sort one, and of each
 # All other forms handle ids one by one, at a price for each, besides the bytes of its row.
 AS_A_WHOLE = (ALONE, "lookup, sparse gradient", "SGD, dense", "Adam, dense")
 
@@ -43,9 +44,7 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     }
 
 
-def predicted_s(
-    case: Case, distinct: int, ceilings: dict[str, Any], *, best: bool = False
-) -> float:
+def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False) -> float:
     """Predict the seconds of a case: the price of its calls, and of what each kernel has to do.
 
     A kernel takes the longest of bytes / bandwidth and operations / rate, as in the roofline of
@@ -56,12 +55,11 @@ def predicted_s(
 
     Examples
     --------
-    >>> case, prices = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot"), [1e-6] * 3
-    >>> predicted_s(case, 2, {
-    ...     "fixed_s": {"hot": {"forward lookup": prices}}, "row_s": {"hot": {}},
-    ...     "bandwidth": [{"working_set": 2**20, "bytes_per_s": [124e6] * 3}], "first_touch": [],
-    ...     "rate": {"float32": {"random": [1e9] * 3}},
-    ... })
+    >>> case, price = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot"), [1e-6] * 3
+    >>> limits = {"fixed_s": {"hot": {"forward lookup": price}}, "row_s": {"hot": {}}}
+    >>> limits |= {"bandwidth": [{"working_set": 9, "bytes_per_s": [124e6] * 3}]}
+    >>> limits |= {"first_touch": [], "rate": {"float32": {"random": [1e9] * 3}}}
+    >>> predicted_s(case, 2, limits)
     2e-06
     """
     form, rate, slow, fast = key_of(case), ceilings["rate"], *((0, 2) if best else (1, 1))
@@ -72,13 +70,12 @@ def predicted_s(
     speeds = [(p["working_set"], p["bytes_per_s"][fast]) for p in ceilings["bandwidth"]]
     touches = [(p["allocated"], p["s_per_byte"][slow]) for p in ceilings["first_touch"]]
     for part in parts(case, distinct):
-        limits = [
-            part.bytes / _between(speeds, part.working_set if case.cache == "hot" else inf),
-            part.operations / rate.get(case.dtype, rate["float32"])["random"][fast],
-            part.divisions and part.divisions / rate["divisions"]["random"][fast],
-        ]
-        touched = _between(touches, part.allocated_bytes) if touches else 0.0
-        seconds += max(limits) + part.allocated_bytes * touched
+        level = part.working_set if case.cache == "hot" else inf
+        computing = part.operations / rate.get(case.dtype, rate["float32"])["random"][fast]
+        dividing = part.divisions and part.divisions / rate["divisions"]["random"][fast]
+        seconds += max(part.bytes / _between(speeds, level), computing, dividing)
+        if touches:
+            seconds += part.allocated_bytes * _between(touches, part.allocated_bytes)
     return float(seconds)
 
 
@@ -87,14 +84,10 @@ def key_of(case: Case) -> str:
     return f"{'bags' if case.bags else case.direction} {case.form}"
 
 
-def _between(points: list[tuple[float, float]], at: float) -> float:
+def _between(points: list[tuple[int, float]], at: float) -> float:
     """Read a curve, straight between its points over the logarithm, constant beyond its ends."""
-    x, y = points[0]
-    for next_x, next_y in points[1:]:
-        if x < at < next_x:
-            return y + (next_y - y) * log(at / x) / log(next_x / x)
-        x, y = (x, y) if at <= x else (next_x, next_y)
-    return y
+    x, y = zip(*points, strict=True)
+    return float(np.interp(log(max(at, 1)), np.log(x), y))
 
 
 def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -124,7 +117,6 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
 
 
 def _bandwidth(device: str, quick: bool) -> list[dict[str, Any]]:
-    """Copy one half of each working set into the other."""
     largest = 32 if device == "cuda" else 27 if quick else 29
     sizes = [2**k for k in range(15, largest + 1, 2 if quick else 1)]
     old, new = (torch.ones(sizes[-1] // 8, device=device) for _ in range(2))
@@ -147,7 +139,6 @@ def _first_touch(quick: bool) -> list[dict[str, Any]]:
 
 
 def _rate(device: str, quick: bool) -> dict[str, Any]:
-    """Multiply squares, of random numbers and of zeros, which a GPU's clock tells apart."""
     rate, side = {}, 8192 if device == "cuda" else 512 if quick else 1024
     for name in DTYPES if device == "cuda" else ("float32",):
         random = torch.randn(side, side, device=device).to(DTYPES[name])

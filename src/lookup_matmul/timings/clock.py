@@ -142,11 +142,10 @@ def _keep_busy(seconds: float) -> None:
 
 
 def _mark(call: Call, times: int, prepare: Call | None = None) -> tuple[Any, Any]:
-    """Queue calls between two events."""
-    if prepare:
-        prepare()
     event: Any = torch.cuda.Event
     start, end = (event(enable_timing=True) for _ in range(2))
+    if prepare:
+        prepare()
     start.record()
     for _ in range(times):
         call()

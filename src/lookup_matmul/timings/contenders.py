@@ -31,7 +31,6 @@ def contender(case: Case, inputs: Inputs) -> Contender:
 
 
 def _encoded(inputs: Inputs) -> torch.Tensor:
-    """Write one-hot rows, or each bag's values into a row."""
     if not inputs.bags:
         return one_hot(inputs.ids, len(inputs.weight), dtype=inputs.weight.dtype, check=False)
     rows, each = inputs.values.new_zeros(inputs.bags, len(inputs.weight)), (inputs.bags, -1)
@@ -90,7 +89,7 @@ def _coalesced(inputs: Inputs) -> Contender:
 
 
 def _deterministic(inputs: Inputs) -> Contender:
-    """Set :func:`torch.use_deterministic_algorithms` without its 100 µs of importing."""
+    # As torch.use_deterministic_algorithms does, without its 100 µs of importing.
     gradient, switch = _gradient(inputs), torch._C._set_deterministic_algorithms
 
     def call() -> torch.Tensor:

@@ -17,9 +17,8 @@ class Part(NamedTuple):
     working_set: int  # what a cache has to hold for the next call
 
 
-# Bytes of what is given to a form, and its kernels without the working set.
-Kernel: TypeAlias = tuple[str, int, int, int, int]
-Form: TypeAlias = tuple[int, list[Kernel]]
+Kernel: TypeAlias = tuple[str, int, int, int, int]  # a part without the working set
+Form: TypeAlias = tuple[int, list[Kernel]]  # bytes of what is given to it, and its kernels
 
 
 def parts(case: Case, distinct: int) -> tuple[Part, ...]:
@@ -92,7 +91,6 @@ def _backward(case: Case, distinct: int, size: int) -> Form:
 
 
 # Kernels of torch's optimisers: name, arrays moved, operations, divisions, new arrays.
-_SGD = (("update", 3, 2, 0, 0),)
 _ADAM = (
     ("average", 3, 3, 0, 0), ("decay", 2, 1, 0, 0), ("square", 3, 3, 0, 0), ("root", 2, 0, 1, 1),
     ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
@@ -104,7 +102,7 @@ _SPARSE_ADAM = (
     ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
     ("epsilon", 2, 1, 0, 0), ("divide", 3, 0, 1, 0), ("scale", 2, 1, 0, 1), ("update", 3, 1, 0, 0),
 )  # fmt: skip
-_STEPS = {"SGD, dense": _SGD, "SGD, sparse": _SGD, "Adam, dense": _ADAM, "SparseAdam": _SPARSE_ADAM}
+_STEPS = {"SGD": (("update", 3, 2, 0, 0),), "Adam": _ADAM, "SparseAdam": _SPARSE_ADAM}
 
 
 def _step(case: Case, distinct: int, size: int) -> Form:
@@ -115,5 +113,5 @@ def _step(case: Case, distinct: int, size: int) -> Form:
     named = ("pick", "add", "update")  # which ask where the rows are
     return given, [
         (name, k * array + ids * (name in named), added * numbers, divided * numbers, new * array)
-        for name, k, added, divided, new in _STEPS[case.form]
+        for name, k, added, divided, new in _STEPS[case.form.split(",")[0]]
     ]

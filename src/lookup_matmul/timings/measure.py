@@ -8,18 +8,10 @@ import torch
 
 from lookup_matmul.equality import repeats_bitwise
 from lookup_matmul.memory import free_bytes, peak_bytes
+from lookup_matmul.rounding import precision_of
 from lookup_matmul.timings import clock
-from lookup_matmul.timings.cases import (
-    DTYPES,
-    Case,
-    Inputs,
-    check_result,
-    draw_ids,
-    draw_inputs,
-    precision_of,
-)
+from lookup_matmul.timings.cases import DTYPES, Case, check_result, draw_ids, draw_inputs
 from lookup_matmul.timings.ceilings import predicted_s
-from lookup_matmul.timings.clock import Call
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
 
@@ -57,7 +49,7 @@ def measure_cases(
     """
     results: list[dict[str, Any]] = []
     for _, group in groupby(cases, key=lambda case: case[1:]):
-        together, calls = list(group), dict[Case, Call]()
+        together, calls = list(group), dict[Case, clock.Call]()
         first = together[0]
         ids = draw_ids(first.draw, first.ids, first.vocab_size)
         distinct = int(torch.bincount(ids).count_nonzero())
@@ -94,18 +86,18 @@ def _foreseen(
     return found | (late if seconds > patience_s else {})
 
 
-def _checked(case: Case, inputs: Inputs, calls: dict[Case, Call]) -> dict[str, Any]:
+def _checked(case: Case, inputs: Any, calls: dict[Case, clock.Call]) -> dict[str, Any]:
     """Make a call and see that its result is right; only then is it among those to be timed."""
     call = contender(case, inputs)
     errors = check_result(case, inputs, call())
     # The next step of an optimiser gives another table, the same step of a new one does not.
     again = (lambda: contender(case, inputs)()) if case.direction == "step" else call
-    errors |= {"repeats_bitwise": repeats_bitwise(again)}
+    errors["repeats_bitwise"] = repeats_bitwise(again)
     calls[case] = call
     return errors
 
 
-def _timed(calls: dict[Case, Call], device: str, rounds: int) -> dict[Any, Any]:
+def _timed(calls: dict[Case, clock.Call], device: str, rounds: int) -> dict[Any, Any]:
     """Time calls in turns; on a GPU, kept busy before, with its clock rate and the launches."""
     on_gpu, cold = device == "cuda", any(case.cache == "cold" for case in calls)
     clock_hz, prepare = on_gpu and clock.cuda_clock_hz(), clock.flush(device) if cold else None
@@ -118,22 +110,19 @@ def _timed(calls: dict[Case, Call], device: str, rounds: int) -> dict[Any, Any]:
     return found
 
 
-def _tried(device: str, work: Callable[..., Any], *given: Any) -> Any:
+def _tried(device: str, work: Callable[..., Any], *given: Any, tries: int = 2) -> Any:
     """Give what work gives, or why it gives nothing; a lack of memory is tried twice."""
-    for last in (False, True):
-        try:
-            return work(*given)
-        except (RuntimeError, AssertionError, TimeoutError) as error:
-            kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
-            lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
-            kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
-            said = {"skipped": {"kind": kind, "says": f"{type(error).__name__}: {error}"}}
-        try:  # not above, where the error still holds the tensors of the call
-            if device == "cuda":
-                torch.cuda.synchronize()
-                torch.cuda.empty_cache()
-        except RuntimeError as error:
-            raise DeviceLost(f"the GPU answers no more: {error}; start again to go on.") from error
-        if last or not lacking:
-            break
-    return said
+    try:
+        return work(*given)
+    except (RuntimeError, AssertionError, TimeoutError) as error:
+        kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
+        lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
+        kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
+        said = {"skipped": {"kind": kind, "says": f"{type(error).__name__}: {error}"}}
+    try:  # not above, where the error still holds the tensors of the call
+        if device == "cuda":
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+    except RuntimeError as error:
+        raise DeviceLost(f"the GPU answers no more: {error}; start again to go on.") from error
+    return _tried(device, work, *given, tries=tries - 1) if lacking and tries > 1 else said

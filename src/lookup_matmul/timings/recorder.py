@@ -56,8 +56,8 @@ def record(
     Cases that share their inputs stand together. Device, command and commit are as for
     :func:`provenance`; quick, there are few rounds, small ceilings, and nothing odd is tried.
     After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
-    Before anything is measured, an origin that is not known, a file that is not sound or of
-    another machine or version, and another run at work in its folder are a ValueError.
+    An unknown origin, a file not sound or of another machine, and another run in the folder are
+    a ValueError before anything is measured.
 
     Examples
     --------
@@ -131,12 +131,11 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
 
 def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
     """Keep a time that a reader would accept, and of any other only why there is none."""
-    skipped = result.get("skipped")
-    try:
-        if not skipped:
+    if not (skipped := result.get("skipped")):
+        try:
             files.check_result("the case", result, recording)
             return result
-    except files.ImpossibleTimeError as error:
-        skipped = {"kind": "impossible time", "says": str(error)}
+        except files.ImpossibleTimeError as error:
+            skipped = {"kind": "impossible time", "says": str(error)}
     asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
     return asked | {"skipped": skipped | {"says": plain(skipped["says"])}}

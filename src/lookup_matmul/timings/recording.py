@@ -10,8 +10,9 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from lookup_matmul.markdown import PLAIN, escaped
+from lookup_matmul.markdown import PLAIN
 from lookup_matmul.plain_data import check_form, expect, write_whole
+from lookup_matmul.provenance import in_words
 from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, error_bounds
 from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import forms_of
@@ -23,23 +24,21 @@ DRAWN_AGAIN = 2**21  # ids and rows up to which ids are drawn again on reading
 COMMAND = "python -m lookup_matmul.timings"
 REMEDY = f"Record again with {COMMAND}, or take the file from its source."
 
+# The form of a recording, in the notation of check_form.
 RELEASE = r"[0-9]+(\.[0-9]+)+[A-Za-z0-9.+_-]{0,40}"
 COUNT, NATURAL, SECONDS = range(1, 2**62), range(2**62), (1e-12, 1e5)
 PRICE, RATE = 3 * [(0, 1e3)], 3 * [(1e3, 1e18)]
-
-# The form of a recording, in the notation of check_form.
 ORIGIN = dict.fromkeys(("device", "cpu", "command"), PLAIN) | {
     **dict.fromkeys(("driver", "cuda", "triton"), (None, RELEASE)),
     **{"kind": "cpu|cuda", "torch": RELEASE, "date": "20[0-9]{2}-[0-9]{2}-[0-9]{2}"},
-    **{"commit": "[0-9a-f]{40}(-changed)?", "quick": bool},
-    **{"device_memory_bytes": COUNT, "threads": range(1, 4096)},
+    **{"device_memory_bytes": COUNT, "threads": range(1, 4096), "quick": bool},
+    "commit": "[0-9a-f]{40}(-changed)?",
 }
+PRICES = {"hot": {...: PRICE}, "cold": {...: PRICE}}
 CEILINGS = {
-    "fixed_s": {"hot": {...: PRICE}, "cold": {...: PRICE}},
-    "row_s": {"hot": {...: PRICE}, "cold": {...: PRICE}},
+    **{"fixed_s": PRICES, "row_s": PRICES, "rate": {...: {"random": RATE, "zeros": RATE}}},
     "bandwidth": [{"working_set": COUNT, "bytes_per_s": RATE}],
     "first_touch": [{"allocated": COUNT, "s_per_byte": PRICE}],
-    "rate": {...: {"random": RATE, "zeros": RATE}},
 }
 ASKED = dict.fromkeys(("vocab_size", "dim", "ids", "distinct"), COUNT) | {
     **{"form": PLAIN, "direction": "forward|backward|step", "draw": "uniform|zipf|equal"},
@@ -47,14 +46,12 @@ ASKED = dict.fromkeys(("vocab_size", "dim", "ids", "distinct"), COUNT) | {
 }
 KINDS = "does not fit|takes too long|not in torch|wrong result|impossible time"
 SKIPPED = ASKED | {"skipped": {"kind": KINDS, "says": PLAIN}}
-MEASURED = ASKED | {
-    **dict.fromkeys(("median_s", "low_s", "high_s"), SECONDS),
+MEASURED = ASKED | dict.fromkeys(("median_s", "low_s", "high_s"), SECONDS) | {
     **dict.fromkeys(("max_error", "relative_error", "error_bound"), (0, 1e300)),
     **{"launch_s": (None, SECONDS), "clock_hz": (None, (1e6, 1e11)), "repeats_bitwise": bool},
     **{"rounds": range(3, 10**6), "calls": COUNT, "peak_bytes": NATURAL},
-}
-FORM = {
-    **{"version": range(2, 3), "complete": bool, "checksum": "[0-9a-f]{64}"},
+}  # fmt: skip
+FORM = {"version": range(2, 3), "complete": bool, "checksum": "[0-9a-f]{64}"} | {
     **{"provenance": ORIGIN, "ceilings": [CEILINGS], "behaviour": {...: {...: PLAIN}}},
     "cases": [{...: object}],
 }
@@ -88,18 +85,17 @@ def read_recording(path: Path) -> dict[str, Any]:
     try:
         recording: dict[str, Any] = json.loads(path.read_text("utf-8"))
         check_recording(recording)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{path}: the file is not JSON: {error}. {REMEDY}") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}. {REMEDY}") from None
+    except (ValueError, RecursionError) as error:
+        unread = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError, RecursionError))
+        raise ValueError(f"{path}: {'the file is not JSON: ' * unread}{error}. {REMEDY}") from None
     return recording
 
 
 def write_recording(path: Path, recording: dict[str, Any]) -> None:
     """Write with a checksum, and a line for each case."""
-    head = {name: value for name, value in recording.items() if name != "cases"}
-    start = json.dumps(head | {"checksum": checksum(recording)}, allow_nan=False)[:-1]
-    cases = ",\n".join(json.dumps(case, allow_nan=False) for case in recording["cases"])
+    head = recording | {"checksum": checksum(recording)}
+    cases = ",\n".join(json.dumps(case, allow_nan=False) for case in head.pop("cases"))
+    start = json.dumps(head, allow_nan=False)[:-1]
     write_whole(path, f'{start},\n"cases": [\n{cases}\n]}}\n')
 
 
@@ -204,19 +200,7 @@ def select(cases: Iterable[dict[str, Any]], **fixed: object) -> list[dict[str, A
 
 
 def describe(recording: dict[str, Any]) -> str:
-    """Say where a recording comes from and what it lacks, in a line of Markdown without markup.
-
-    Examples
-    --------
-    >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
-    ...           "date": "2026-01-31", "commit": 4 * "0123456789", "quick": False}
-    >>> describe({"provenance": origin, "complete": True})
-    'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
-    """
-    origin, whole = recording["provenance"], recording["complete"]
-    names = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
-    said = [words + escaped(origin[name]) for name, words in names.items() if origin[name]]
-    changed = ", changed since" if origin["commit"].endswith("-changed") else ""
-    said.append(f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}")
-    lacks = "; a trial with few rounds" if origin["quick"] else ""
-    return ", ".join(said) + lacks + "; not complete" * (not whole)
+    """Say where a recording comes from and what it lacks, in a line of Markdown without markup."""
+    lacks = "; a trial with few rounds" if recording["provenance"]["quick"] else ""
+    lacks += "" if recording["complete"] else "; not complete"
+    return in_words(recording["provenance"]) + lacks
