@@ -18,7 +18,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lookup_matmul.timings import clock, cuda
+from lookup_matmul.timings import clock
 
 LAUNCH_S, KERNEL_S, REPLAY_S, CLOCK_HZ = 10e-6, 3e-6, 20e-6, 1.25e9
 COLD_S, WRITE_BACK_S = 4e-6, 50e-6  # how much longer the first kernel takes after a flush
@@ -232,10 +232,9 @@ def stand_in():
         stack.enter_context(mock.patch("torch.accelerator.is_available", lambda: True))
         stack.enter_context(mock.patch("torch.accelerator.synchronize", gpu.wait))
         stack.enter_context(mock.patch.object(clock, "perf_counter", gpu.now))
-        stack.enter_context(mock.patch.object(cuda, "perf_counter", gpu.now))
-        cuda._known.clear()  # what was captured on another stand-in
-        cuda._aside.cache_clear()
-        stack.callback(cuda._known.clear)
+        clock._known.clear()  # what was captured on another stand-in
+        clock._aside.cache_clear()
+        stack.callback(clock._known.clear)
         stack.enter_context(OnCpu())
         stack.enter_context(Kernels(gpu))
         yield gpu

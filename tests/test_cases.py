@@ -5,14 +5,15 @@ from itertools import groupby
 import pytest
 import torch
 
-from lookup_matmul.timings import contenders, draw_ids, sweep
-from lookup_matmul.timings.cases import DTYPES, Case, draw_inputs, forms_of
-from lookup_matmul.timings.contenders import contender
+from lookup_matmul.timings import draw_ids
+from lookup_matmul.timings.cases import DTYPES, Case, draw_inputs
+from lookup_matmul.timings.contenders import contender, forms_of
+from lookup_matmul.timings.recorder import sweep
 
 SWEEPS = {
-    "quick": list(sweep(quick=True)),
-    "cpu": list(sweep()),
-    "gpu": list(sweep(cuda=True)),
+    "quick": list(sweep("quick")),
+    "cpu": list(sweep("cpu")),
+    "gpu": list(sweep("cuda")),
 }
 
 
@@ -107,23 +108,26 @@ def test_inputs_have_the_shapes_that_a_form_needs(device, direction, bags, dtype
     assert inputs.weight.shape == (7, 3)
     assert inputs.values.shape == (20 if bags else 0,)
     assert inputs.arriving.shape == (20 if direction != "forward" else 0, 3)
-    assert {tensor.dtype for tensor in inputs[1:]} == {DTYPES[dtype]}
+    assert {tensor.dtype for tensor in inputs[1:4]} == {DTYPES[dtype]}
     assert inputs.ids.device.type == inputs.weight.device.type == device
 
 
 @pytest.mark.parametrize("before", [False, True])
-def test_the_deterministic_form_asks_for_it_and_asks_no_longer(before):
+def test_the_deterministic_form_asks_for_it_and_asks_no_longer(before, monkeypatch):
     """The switch is set during the call only, and is as before even if that fails."""
     seen = []
 
-    def gradient():
+    def gradient(*_):
         seen.append(torch.are_deterministic_algorithms_enabled())
         raise RuntimeError
 
+    monkeypatch.setattr(torch.ops.aten, "embedding_backward", gradient)
+    case = Case("lookup, deterministic", "backward", 7, 3, 20, "uniform", "float32", "hot")
+    call = contender(case, draw_inputs(case, draw_ids("uniform", 20, 7), "cpu"))
     torch.use_deterministic_algorithms(before)
     try:
         with pytest.raises(RuntimeError):
-            contenders._deterministic(gradient)()
+            call()
         assert seen == [True]
         assert torch.are_deterministic_algorithms_enabled() is before
     finally:

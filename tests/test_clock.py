@@ -10,9 +10,8 @@ import pytest
 import torch
 from cuda_stand_in import COLD_S, FLUSH, KERNEL_S, LAUNCH_S, stand_in
 
-from lookup_matmul.timings import Spread, clock, cuda, time_side_by_side
-from lookup_matmul.timings.clock import stopwatch
-from lookup_matmul.timings.cuda import cuda_clock_hz, cuda_stopwatch, launch_s
+from lookup_matmul.timings import Spread, clock, time_side_by_side
+from lookup_matmul.timings.clock import cuda_clock_hz, cuda_stopwatch, launch_s, stopwatch
 
 # The stand-in for a GPU works where it is asked for; a watch takes what a watch takes.
 # ruff: noqa: ARG001
@@ -62,8 +61,10 @@ def test_a_slow_first_call_does_not_set_the_length_of_a_turn():
 
 def test_a_turn_takes_no_more_calls_than_allowed():
     """A graph holds so many; and a clock that stood still asks for no more either."""
-    times = time_side_by_side(CALLS, most_calls=7, watch=FakeWatch({"quick": 0.0, "slow": 1e-2}))
-    assert {name: spread.calls for name, spread in times.items()} == {"quick": 7, "slow": 2}
+    for device, most in (("cuda", 100), ("cpu", 10**6)):
+        watch = FakeWatch({"quick": 0.0, "slow": 1e-2})
+        times = time_side_by_side(CALLS, rounds=3, device=device, watch=watch)
+        assert {name: spread.calls for name, spread in times.items()} == {"quick": most, "slow": 2}
 
 
 def test_a_hot_turn_begins_with_calls_that_fill_the_caches():
@@ -245,7 +246,7 @@ def test_a_call_that_no_graph_holds_is_kept_waiting_until_all_are_queued(gpu):
 
 def test_a_queue_that_overruns_is_no_time(gpu, monkeypatch):
     """More kernels than a queue holds make the processor wait: better no time than a wrong one."""
-    monkeypatch.setattr(cuda, "MOST_QUEUED", 100)
+    monkeypatch.setattr(clock, "MOST_QUEUED", 100)
     with pytest.raises(TimeoutError, match=r"100 calls could not be queued within 0\.125 s"):
         cuda_stopwatch(not_while_captured, 100)
 
@@ -266,7 +267,7 @@ def test_a_call_that_queues_nothing_is_timed_by_the_processor(gpu):
     """A view is no kernel, and an empty graph would take no time at all."""
     call = lambda: A.view(2, 5)  # noqa: E731
     assert cuda_stopwatch(lambda: (call(), gpu.ask(0, 0) and None)[1], 5) >= 0
-    assert cuda._captured(call, 1) == cuda.HOST
+    assert clock._captured(call, 1) == clock.HOST
     assert launch_s(call) is None
 
 
@@ -284,13 +285,11 @@ def test_every_cold_call_comes_after_a_flush_of_its_own(gpu, call, kernels):
 def test_side_by_side_on_the_gpu(gpu):
     """The same turns as on a CPU, by its own clock."""
     calls = {name: call for name, (_, call) in GRAPHED.items()}
-    options = {"most_calls": 100, "watch": cuda_stopwatch}
-    times = time_side_by_side(calls, rounds=3, block_s=0.005, **options)
+    times = time_side_by_side(calls, rounds=3, block_s=0.005, device="cuda")
     for name, (kernels, _) in GRAPHED.items():
         assert times[name].median_s == pytest.approx(kernels * KERNEL_S, rel=1e-6)
         assert times[name].calls == 100
-    options |= {"prepare": torch.ones(FLUSH).sum, "prepared_calls": 50}
-    times = time_side_by_side(calls, rounds=3, **options)
+    times = time_side_by_side(calls, rounds=3, prepare=torch.ones(FLUSH).sum, device="cuda")
     assert {spread.calls for spread in times.values()} == {50}
     assert times["one kernel"].median_s == pytest.approx(KERNEL_S + COLD_S, rel=1e-6)
 
@@ -298,11 +297,11 @@ def test_side_by_side_on_the_gpu(gpu):
 def test_a_graph_is_captured_once_and_goes_with_its_call(gpu):
     """Not for each turn; and no graph keeps the tensors of a call that is gone."""
     call = lambda: torch.neg(A)  # noqa: E731
-    assert cuda._captured(call, 7) is cuda._captured(call, 7)
-    assert call in cuda._known
-    before = len(cuda._known)
+    assert clock._captured(call, 7) is clock._captured(call, 7)
+    assert call in clock._known
+    before = len(clock._known)
     del call
-    assert len(cuda._known) == before - 1
+    assert len(clock._known) == before - 1
 
 
 def test_a_failed_capture_is_ended(gpu):
@@ -313,7 +312,7 @@ def test_a_failed_capture_is_ended(gpu):
         if torch.cuda.is_current_stream_capturing():
             gpu.wait()
 
-    assert cuda._captured(spoils, 1) is None
+    assert clock._captured(spoils, 1) is None
     assert gpu.captured is None
     assert cuda_stopwatch(spoils, 5) == pytest.approx(KERNEL_S, rel=1e-6)
     assert cuda_stopwatch(GRAPHED["one kernel"][1], 5) == pytest.approx(KERNEL_S, rel=1e-6)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 
 from lookup_matmul.allocations import recorded_events, sizes_of
 from lookup_matmul.timings import Case, draw_ids, parts
-from lookup_matmul.timings.cases import draw_inputs, forms_of
-from lookup_matmul.timings.contenders import contender
+from lookup_matmul.timings.cases import draw_inputs
+from lookup_matmul.timings.contenders import contender, forms_of
 
 SIZES = dict.fromkeys(("ids", "sorted", "order", "unique", "note", "long id", "long start"), 8) | {
     "int id": 4,

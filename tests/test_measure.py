@@ -8,11 +8,19 @@ from cuda_stand_in import COLD_S, KERNEL_S, LAUNCH_S, stand_in
 
 # Names of parameters that a test does not need are those of the functions replaced.
 # ruff: noqa: ARG001, ARG005
-from lookup_matmul.timings import Case, clock, cuda, measure, measure_cases, measure_ceilings, sweep
-from lookup_matmul.timings.cases import DTYPES, Inputs, draw_inputs, forms_of
+from lookup_matmul.timings import (
+    Case,
+    DeviceLost,
+    clock,
+    draw_ids,
+    measure,
+    measure_cases,
+    measure_ceilings,
+)
+from lookup_matmul.timings.cases import DTYPES, Inputs, draw_inputs
 from lookup_matmul.timings.ceilings import key_of
-from lookup_matmul.timings.contenders import contender
-from lookup_matmul.timings.measure import DeviceLost
+from lookup_matmul.timings.contenders import contender, forms_of
+from lookup_matmul.timings.recorder import sweep
 
 CASE = Case("lookup", "forward", 50, 16, 64, "uniform", "float32", "hot")
 KINDS = [("forward", 0), ("forward", 8), ("backward", 0), ("step", 0)]
@@ -137,13 +145,20 @@ def test_a_case_that_does_not_fit_is_predicted_and_skipped(monkeypatch):
 
 
 @pytest.mark.parametrize("form", forms_of("forward", 0))
-def test_each_form_that_writes_one_hot_rows_counts_them(monkeypatch, form):
-    """The compiled one too; four of 128 kB, beside 96 kB of tables and 16 of results."""
+def test_what_a_form_holds_is_counted_before_it_is_tried(monkeypatch, form):
+    """Four times what its call holds, one-hot rows of 128 kB among it, and three tables of 32 kB."""
+    distinct = draw_ids("uniform", 64, 500).unique().numel()
+    ids, table, matrix, result = 64 * 8, 500 * 16 * 4, 64 * 500 * 4, 64 * 16 * 4
+    held = {
+        "lookup": ids + distinct * 64 + result,
+        "one-hot built": ids + matrix,
+        "multiplication alone": matrix + table + result,
+        "sparse product": 65 * 4 + 64 * 8 + distinct * 64 + 2 * result,
+    }.get(form, ids + table + matrix + result)
+    needed = 3 * table + 4 * held
     monkeypatch.setattr(
         measure, "contender", lambda case, inputs: lambda: inputs.weight[inputs.ids]
     )
-    writes = "one-hot" in form or form == "multiplication alone"
-    needed = 4 * (500 * 16 * 3 + 64 * 16 * 4 + 64 * 500 * 4 * writes)
     for free, fits in ((needed / 0.8 - 9, False), (needed / 0.8 + 9, True)):
         monkeypatch.setattr(measure, "free_bytes", lambda device, free=free: free)
         (result,) = measured([CASE._replace(form=form, vocab_size=500)])
@@ -244,7 +259,7 @@ def test_a_gpu_lost_while_timing_ends_the_run_too(gpu, monkeypatch):
         gpu.lost = True
         torch.cuda.synchronize()
 
-    monkeypatch.setattr(cuda, "cuda_clock_hz", late)
+    monkeypatch.setattr(clock, "cuda_clock_hz", late)
     with pytest.raises(DeviceLost, match="device-side assert"):
         measured([CASE], "cuda")
 
@@ -255,7 +270,7 @@ def test_a_queue_that_cannot_be_filled_in_time_is_a_reason(gpu, monkeypatch):
     def overruns(call, calls, prepare):
         raise TimeoutError(f"{calls} calls could not be queued within 0.125 s")
 
-    monkeypatch.setattr(cuda, "cuda_stopwatch", overruns)
+    monkeypatch.setattr(clock, "cuda_stopwatch", overruns)
     (result,) = measured([CASE], "cuda")
     said = "TimeoutError: 1 calls could not be queued within 0.125 s"
     assert result["skipped"] == {"kind": "takes too long", "says": said}
@@ -341,7 +356,7 @@ def test_a_quick_sweep_on_a_gpu(monkeypatch):
     """Of all directions, as the command does it."""
     monkeypatch.undo()
     results = measure_cases(
-        sweep(quick=True, cuda=True),
+        sweep("quick"),
         ceilings=measure_ceilings("cuda", quick=True),
         device="cuda",
         rounds=3,

@@ -1,23 +1,21 @@
 """A recording is on disk all along: killed, interrupted or out of time, the next run goes on."""
 
-import functools
-import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from cuda_stand_in import stand_in
 from test_recording import CASES, ceilings, faster, measured
 
-from lookup_matmul.timings import Case, behaviour, measure, record, recorder, sweep
+from lookup_matmul.timings import Case, DeviceLost, measure, provenance, recorder
 from lookup_matmul.timings.contenders import contender
-from lookup_matmul.timings.machine import provenance
-from lookup_matmul.timings.measure import DeviceLost
+from lookup_matmul.timings.recorder import sweep
 from lookup_matmul.timings.recording import read_recording
-from lookup_matmul.timings.schema import PLAIN
 
 COMMIT = 40 * "0"
 LOOKUP = CASES[0]
@@ -36,11 +34,20 @@ def on_gpu(cases, ceilings):
     return [measured(case, ceilings) for case in cases]
 
 
+def record(path, cases, measure=None, **made):
+    """Record with another way of measuring a group of cases, or with the real one."""
+    replaced = mock.patch.object(
+        recorder, "measure_cases", lambda group, ceilings, **_: measure(group, ceilings)
+    )
+    with replaced if measure else nullcontext():
+        return recorder.record(path, cases, **made)
+
+
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     """Where the recording goes; ceilings and odd input take no time."""
     monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: ceilings())
-    monkeypatch.setattr(recorder, "behaviour", lambda _: {})
+    monkeypatch.setattr(recorder, "odd_input", lambda _: {})
     return tmp_path / "recordings" / "mine.json"
 
 
@@ -292,7 +299,7 @@ def test_a_damaged_file_is_not_overwritten(path):
 def test_one_folder_has_one_run(path):
     """The second is refused in words; another folder is free, and so is this one afterwards."""
     path.parent.mkdir()
-    with recorder._only_writer(path.parent):
+    with recorder.only_writer(path.parent):
         with pytest.raises(
             ValueError, match=r"recordings: another run is recording into this folder"
         ):
@@ -311,15 +318,16 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from test_recorder import LOOKUP, MADE, fake
 from test_recording import ceilings
-from lookup_matmul.timings import record, recorder
+from lookup_matmul.timings import recorder
 recorder.measure_ceilings = lambda *_, **__: ceilings()
-recorder.behaviour = lambda _: {}
-def slow(cases, ceilings):
+recorder.odd_input = lambda _: {}
+def slow(cases, ceilings, **_):
     print(cases[0].ids, flush=True)
     sys.stdin.read(int(sys.argv[3]))
     time.sleep(0.005)
     return fake(cases, ceilings)
-record(Path(sys.argv[1]), [LOOKUP._replace(ids=n) for n in range(1, 61)], measure=slow, **MADE)
+recorder.measure_cases = slow
+recorder.record(Path(sys.argv[1]), [LOOKUP._replace(ids=n) for n in range(1, 61)], **MADE)
 """
 
 
@@ -399,36 +407,6 @@ def test_a_gpu_is_recorded_and_may_be_lost(path, monkeypatch):
     assert all(result["launch_s"] > 0 and result["clock_hz"] > 1e9 for result in whole["cases"])
 
 
-def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
-    """What each form did, in words that a recording may hold."""
-    monkeypatch.setattr(behaviour, "FORWARD", ("lookup", "one-hot built and multiplied"))
-    tried = behaviour.behaviour("cpu")
-    nan, outside = tried["nan_in_another_row"], tried["id_out_of_range"]
-    assert list(nan.values()) == ["0 of 3 rows are NaN", "3 of 3 rows are NaN"]
-    assert outside["lookup"].startswith("IndexError: ")
-    assert re.fullmatch(PLAIN, outside["one-hot built and multiplied"])
-
-
-def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch):
-    """It is ended, and what it said before is kept."""
-    monkeypatch.setattr(behaviour, "FORWARD", ("lookup",))
-    hang = "import time; print('3 of 3', flush=True); time.sleep(60)"
-    crash = "import os; os._exit(7)"
-    for code, limit_s, said in (
-        (hang, 1.0, ["3 of 3", "no answer within 1 s"]),
-        (crash, 60.0, 2 * ["the process ended with code 7"]),
-    ):
-        run = functools.partial(in_its_place, code)
-        monkeypatch.setattr(behaviour.subprocess, "run", run)
-        monkeypatch.setattr(behaviour, "CHILD_S", limit_s)
-        assert [forms["lookup"] for forms in behaviour.behaviour("cpu").values()] == said
-
-
-def in_its_place(code, command, *, run=subprocess.run, **options):
-    """Run other code than asked for."""
-    return run([*command[:-1], code], **options)
-
-
 def test_the_command_makes_a_recording_and_says_what_to_do(tmp_path):
     """As nox runs it, quickly."""
     (tmp_path / "x-2-threads.json").write_text("kept", "utf-8")
@@ -440,7 +418,7 @@ def test_the_command_makes_a_recording_and_says_what_to_do(tmp_path):
     found = read_recording(path)
     assert found["provenance"]["command"].startswith("python -m lookup_matmul.timings --quick")
     assert {tuple(case[name] for name in Case._fields) for case in found["cases"]} == set(
-        sweep(quick=True)
+        sweep("quick")
     )
     assert found["complete"]
     assert "leave --quick out" in done.stdout

@@ -12,7 +12,15 @@ from unittest import mock
 
 import pytest
 
-from lookup_matmul.timings import Case, parts, predicted_s, read_recordings, recording
+from lookup_matmul.timings import (
+    Case,
+    describe,
+    parts,
+    predicted_s,
+    read_recordings,
+    recording,
+    select,
+)
 from lookup_matmul.timings.ceilings import key_of
 from lookup_matmul.timings.recording import checksum, read_recording, write_recording
 
@@ -479,3 +487,49 @@ def test_recordings_of_a_folder_are_read_gpus_first(tmp_path):
         write_recording(tmp_path / f"{name}.json", SOUND)
     write_recording(tmp_path / "amd-epyc-2-threads.json", on_cpu)
     assert list(read_recordings(tmp_path)) == [*sorted(names), "amd-epyc-2-threads"]
+
+
+def asked(**members):
+    """Give a measured case, with other members than the usual ones where named."""
+    return Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")._asdict() | members
+
+
+def test_what_was_skipped_is_not_selected():
+    """It has no time; the others come by vocabulary size, then by number of ids."""
+    cases = [
+        asked(skipped={}),
+        asked(ids=9),
+        asked(vocab_size=3, ids=20),
+        asked(ids=8),
+        asked(form="x"),
+    ]
+    assert select(cases, form="lookup") == [cases[2], cases[3], cases[1]]
+    assert select(cases, form="lookup", ids=9) == [cases[1]]
+
+
+def test_what_describes_a_recording_is_escaped():
+    """A file that came by another way than reading shows its markup, and does not use it."""
+    names = ("device", "driver", "cuda", "torch")
+    said = describe(
+        SOUND | {"provenance": SOUND["provenance"] | dict.fromkeys(names, "![](x) <b>")}
+    )
+    assert said.count(r"\!\[\](x) \<b\>") == 4
+    assert "<b>" not in said.replace(r"\<b\>", "")
+
+
+def test_a_recording_says_what_it_lacks():
+    """A changed source, few rounds, cases that are still missing; a CPU has no driver to tell."""
+    origin = {
+        "device": "A device",
+        "driver": None,
+        "cuda": None,
+        "torch": "2.13.0",
+        "date": "2026-01-31",
+        "commit": "0123456789" * 4 + "-changed",
+        "quick": True,
+    }
+    said = describe({"provenance": origin, "complete": False})
+    assert said == (
+        "A device, torch 2.13.0, recorded on 2026-01-31 at commit 0123456, changed since; "
+        "a trial with few rounds; not complete"
+    )

@@ -1,5 +1,6 @@
 """The bound holds for sums in any order, is not far from being reached, and refuses what it cannot say."""
 
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup_matmul import rounding_bound
+from lookup_matmul.rounding import precision_of
 
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
@@ -79,3 +81,14 @@ def test_where_the_theorem_is_silent_it_says_so(terms, dtype, error, message):
     """Too few terms, too many, or numbers that are not rounded."""
     with pytest.raises(error, match=message):
         rounding_bound(terms, dtype)
+
+
+@pytest.mark.parametrize(("dtype", "allowed"), [("tf32", True), ("float32", False)])
+def test_precision_is_set_and_set_back(dtype, allowed):
+    """Also after an error."""
+    for before in (True, False):
+        torch.backends.cuda.matmul.allow_tf32 = before
+        with suppress(KeyError), precision_of(dtype):
+            inside = torch.backends.cuda.matmul.allow_tf32
+            raise KeyError
+        assert (inside, torch.backends.cuda.matmul.allow_tf32) == (allowed, before)

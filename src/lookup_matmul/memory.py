@@ -147,3 +147,13 @@ def _parts(tensor: torch.Tensor) -> list[torch.Tensor]:
         f"a tensor has layout {tensor.layout}, expected strided or one of torch's sparse ones; "
         "its bytes cannot be counted."
     )
+
+
+def free_bytes(device: str) -> int:
+    """Tell how much memory can still be allocated on ``"cpu"``, by psutil, or ``"cuda"``."""
+    if device == "cuda":  # what torch keeps for itself but does not use is free as well
+        kept = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        return torch.cuda.mem_get_info()[0] + kept
+    import psutil
+
+    return psutil.virtual_memory().available

@@ -1,5 +1,8 @@
 """How far the rounding of a sum can carry it from the exact value."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 
@@ -54,3 +57,14 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
             f"{int(2 / torch.finfo(dtype).eps) + 1} for {dtype}; sum in a wider dtype."
         )
     return steps / (1 - steps)
+
+
+@contextmanager
+def precision_of(dtype: str) -> Iterator[None]:
+    """Let the GPU round products of float32 to TF32 for ``"tf32"``, and forbid it otherwise."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import distributed
 
+from lookup_matmul.plain_data import write_whole
 from lookup_matmul.sharded.processes import run_on_processes
 
 PROCESSES, DIM, ROWS, BAGS = 2, 8, {"goods": 10, "shops": 7}, 4
@@ -116,7 +117,7 @@ def main(file: Path = FILE) -> None:
         "bags": results,
     }
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(recording, indent=1) + "\n", "utf-8")
+    write_whole(file, json.dumps(recording, indent=1) + "\n")
     print(f"Wrote {file}.")
 
 

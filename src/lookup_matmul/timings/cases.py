@@ -1,49 +1,26 @@
-"""What is measured, in the order of what it tells, and the inputs that all forms of it share."""
+"""A case to be measured: the inputs that all its forms share, and what must come out of them."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from math import sqrt
+from typing import Any, NamedTuple
 
 import torch
 
-BUILT = "one-hot built and multiplied"
-FORWARD = (
-    "lookup", "one-hot built", BUILT, "multiplication alone", "compiled one-hot", "sparse product",
-)  # fmt: skip
-BAGS = ("embedding bag", "embedding bag, without weights", "sparse product", "multiplication alone")
-BACKWARD = (
-    "lookup", "lookup, deterministic", "lookup, sparse gradient", "lookup, sparse and coalesced",
-    "index_add", "multiplication alone",
-)  # fmt: skip
-STEP = ("SGD, dense", "SGD, sparse", "Adam, dense", "SparseAdam")
+from lookup_matmul.equality import assert_within
+from lookup_matmul.rounding import rounding_bound
+
+AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
 RATE = 1e-3  # of learning, in steps of optimisers
 # tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
-DTYPES = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
-DTYPES["float16"] = torch.float16
+DTYPES = {"float32": torch.float32, "tf32": torch.float32}
+DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 class Case(NamedTuple):
-    """One measurement to be made, in the words of the recording.
+    """One measurement to be made, of a table of shape (vocab_size, dim).
 
-    Attributes
-    ----------
-    form : str
-        Which way of computing it; ``lookup_matmul.timings.cases`` lists those of each direction.
-    direction : str
-        ``"forward"``, ``"backward"`` to the table's gradient, or ``"step"`` of an optimiser.
-    vocab_size, dim, ids : int
-        Shape of the table, and how many ids, those of all bags together.
-    draw : str
-        ``"uniform"``, ``"zipf"`` or ``"equal"``: how the ids are drawn.
-    dtype : str
-        ``"float32"``, ``"tf32"``, ``"bfloat16"`` or ``"float16"``.
-    cache : str
-        ``"hot"``: called again and again; ``"cold"``: after other data went through the caches.
-    bags : int
-        How many bags share the ids evenly; 0 if every id stands for itself.
+    The direction is ``"forward"``, ``"backward"`` to the table's gradient, or ``"step"`` of an
+    optimiser; the dtype ``"float32"``, ``"tf32"``, ``"bfloat16"`` or ``"float16"``. A ``"hot"``
+    call comes again and again, a ``"cold"`` one after other data went through the caches.
     """
 
     form: str
@@ -54,126 +31,24 @@ class Case(NamedTuple):
     draw: str
     dtype: str
     cache: str
-    bags: int = 0
-
-
-# Tables by embedding dimension, vocabulary sizes of each: GPT-2's, Llama 3's, a recommender's.
-GPT, LLAMA, ITEMS = {768: [50_257]}, {4096: [128_256]}, {128: [10**7]}
-REAL = GPT | LLAMA | ITEMS
-ALL, TWO, ONE = tuple(DTYPES), ("float32", "bfloat16"), ("float32",)
-HOT, COLD, CACHES = ("hot",), ("cold",), ("hot", "cold")
-UNIFORM, ZIPF, DRAWS = ("uniform",), ("zipf",), ("uniform", "zipf", "equal")
-# What each part of a sweep is the product of: direction, tables, numbers of ids for each number
-# of bags (for 0 in all, otherwise in each bag), draws, dtypes and caches. Before a line ``...``
-# stands a point for each figure.
-Axes: TypeAlias = list[tuple[Any, ...]]
-QUICK: Axes = [
-    ("forward", {64: [64, 4096]}, {0: [1024]}, UNIFORM, ONE, CACHES),
-    ("backward", {64: [4096]}, {0: [1024]}, ZIPF, ONE, HOT),
-    ("step", {64: [4096]}, {0: [1024]}, ZIPF, ONE, HOT),
-    ("forward", {64: [4096]}, {64: [16]}, ZIPF, ONE, COLD),
-]
-CPU: Axes = [
-    ("forward", GPT, {0: [256, 4096]}, UNIFORM, ONE, CACHES),
-    ("forward", {256: [16, 256, 4096, 50_257]}, {0: [256, 4096]}, UNIFORM, ONE, CACHES),
-    ("backward", GPT | {100: [100]}, {0: [10_000]}, DRAWS, ONE, HOT),
-    ("step", GPT | {256: [4096]}, {0: [4096]}, UNIFORM, ONE, HOT),
-    ("forward", {128: [50_257]}, {1024: [50]}, ZIPF, ONE, CACHES),
-    # ...
-    ("forward", {256: [64, 1024, 2**14]}, {0: [16, 1024]}, UNIFORM, ONE, CACHES),
-    ("forward", {64: [16, 256, 4096, 50_257]}, {0: [1, 64, 4096]}, UNIFORM, ONE, CACHES),
-    ("backward", {256: [100, 4096, 50_257]}, {0: [256, 4096]}, DRAWS, ONE, HOT),
-    ("forward", {128: [10**6]}, {1024: [10, 100]}, ZIPF, ONE, CACHES),
-]
-GPU: Axes = [
-    ("forward", REAL, {0: [8192]}, UNIFORM, ALL, CACHES),
-    ("forward", {256: [64, 256, 1024, 4096]}, {0: [64, 2**16]}, UNIFORM, ALL, HOT),
-    ("backward", GPT | {100: [100]}, {0: [10_000]}, DRAWS, ONE, HOT),
-    ("step", GPT | LLAMA, {0: [8192]}, UNIFORM, ONE, HOT),
-    ("forward", ITEMS, {4096: [50]}, ZIPF, TWO, COLD),
-    ("forward", {d: [2**20] for d in (16, 64, 256, 1024)}, {0: [2**18]}, UNIFORM, ONE, COLD),
-    # ...
-    ("forward", {256: [16, 300, 512, 2**14, 50_257]}, {0: [64, 2**16]}, UNIFORM, ALL, HOT),
-    ("forward", {256: [16, 64, 256, 1024, 4096]}, {0: [1024, 8192]}, UNIFORM, ALL, HOT),
-    ("forward", {128: [16, 64, 300, 1024, 4096]}, {0: [2**16]}, UNIFORM, ALL, HOT),
-    ("backward", REAL, {0: [8192, 2**16]}, DRAWS, TWO, HOT),
-    ("step", REAL, {0: [2**16]}, DRAWS, ONE, HOT),
-    ("forward", REAL, {0: [64, 2**16]}, DRAWS, TWO, CACHES),
-    # Rows that begin at a multiple of 16 bytes and rows that do not; and more bags.
-    ("forward", {d: [2**20] for d in (31, 33, 65, 127, 129)}, {0: [2**18]}, UNIFORM, ONE, COLD),
-    ("forward", {128: [50_257, 10**7]}, {2**14: [10, 50, 200]}, ZIPF, TWO, CACHES),
-]
-
-
-def sweep(*, quick: bool = False, cuda: bool = False) -> Iterator[Case]:
-    """List the cases of a machine in order of value: each figure first, then more points to it.
-
-    Parameters
-    ----------
-    quick : bool
-        A few cases that show that everything works, instead of all.
-    cuda : bool
-        The sizes and precisions of a GPU instead of a CPU's.
-
-    Yields
-    ------
-    Case
-        Those that share their inputs, and are measured in turns, stand together.
-
-    Examples
-    --------
-    >>> next(sweep(cuda=True))[:5]
-    ('lookup', 'forward', 50257, 768, 8192)
-    """
-    seen: dict[Case, None] = {}
-    for direction, tables, counts, *rest in QUICK if quick else GPU if cuda else CPU:
-        shapes = [(rows, dim) for dim, sizes in tables.items() for rows in sizes]
-        ids_bags = [(n * max(bags, 1), bags) for bags, each in counts.items() for n in each]
-        for shape, (ids, bags), how in product(shapes, ids_bags, product(*rest)):
-            forms = forms_of(direction, bags)
-            cases = (Case._make((form, direction, *shape, ids, *how, bags)) for form in forms)
-            seen |= dict.fromkeys(case for case in cases if _tells(case))
-    yield from seen
-
-
-def forms_of(direction: str, bags: int) -> tuple[str, ...]:
-    """Name the forms that compute one thing."""
-    return {"forward": BAGS if bags else FORWARD, "backward": BACKWARD, "step": STEP}[direction]
-
-
-def _tells(case: Case) -> bool:
-    """Leave out what says the same as another dtype, and most of what takes seconds to compile."""
-    if case.form == "compiled one-hot":
-        told = case.dim == 256 and case.vocab_size in (64, 300, 1024) and case.ids >= 4096
-        return told and case.dtype in TWO and case.cache == "hot"
-    products = case.form in ("lookup", BUILT, "multiplication alone")
-    return products or case.dtype in TWO
+    bags: int = 0  # which share the ids evenly
 
 
 class Inputs(NamedTuple):
-    """What all forms of a group compute with: ids, table, weights of entries, arriving gradient."""
+    """What all forms of a case compute with."""
 
     ids: torch.Tensor  # (ids,), int64; those of a bag stand together
     weight: torch.Tensor  # (vocab_size, dim)
-    values: torch.Tensor  # (ids,), or empty without bags
-    arriving: torch.Tensor  # (ids, dim), or empty in the forward direction
+    values: torch.Tensor  # of entries: (ids,), or empty without bags
+    arriving: torch.Tensor  # gradient: (ids, dim), or empty in the forward direction
+    bags: int = 0
 
 
 def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
-    """Draw ids on the CPU.
+    """Draw so many ids below ``vocab_size`` on the CPU: int64, shape (count,), always the same.
 
-    Parameters
-    ----------
-    draw : str
-        ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a
-        chance proportional to 1/k; or ``"equal"``, one id again and again.
-    count, vocab_size : int
-        How many, and below what.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape (count,), int64, always the same.
+    ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a chance
+    proportional to 1/k; or ``"equal"``, one id again and again; another draw is a ValueError.
 
     Examples
     --------
@@ -182,7 +57,8 @@ def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
     """
     generator = torch.Generator().manual_seed(0)
     if draw == "zipf":
-        order, reached = _zipf(vocab_size)
+        order = torch.randperm(vocab_size, generator=torch.Generator().manual_seed(1))
+        reached = (1 / torch.arange(1, vocab_size + 1, dtype=torch.float64)).cumsum(0)
         drawn = torch.rand(count, generator=generator, dtype=torch.float64) * reached[-1]
         return order[torch.searchsorted(reached, drawn).clamp_(max=vocab_size - 1)]
     if draw not in ("uniform", "equal"):
@@ -191,19 +67,77 @@ def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
     return ids.expand(count).contiguous()
 
 
-@lru_cache(maxsize=1)
-def _zipf(vocab_size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    order = torch.randperm(vocab_size, generator=torch.Generator().manual_seed(1))
-    return order, (1 / torch.arange(1, vocab_size + 1, dtype=torch.float64)).cumsum(0)
-
-
 def draw_inputs(case: Case, ids: torch.Tensor, device: str) -> Inputs:
-    """Draw the table and what arrives from N(0, 1), and weights of entries from U(0, 1)."""
-    generator = torch.Generator(device).manual_seed(1)
-    arrive, entries = case.ids * (case.direction != "forward"), case.ids * (case.bags > 0)
-    drawn = (
-        torch.randn(case.vocab_size, case.dim, generator=generator, device=device),
-        torch.rand(entries, generator=generator, device=device),
-        torch.randn(arrive, case.dim, generator=generator, device=device),
-    )
-    return Inputs(ids.to(device), *(tensor.to(DTYPES[case.dtype]) for tensor in drawn))
+    """Draw the table and what arrives from N(0, 1), and values of entries from U(0, 1)."""
+    options: Any = {"generator": torch.Generator(device).manual_seed(1), "device": device}
+    weight = torch.randn(case.vocab_size, case.dim, **options)
+    values = torch.rand(case.ids * (case.bags > 0), **options)
+    arriving = torch.randn(case.ids * (case.direction != "forward"), case.dim, **options)
+    weight, values, arriving = (a.to(DTYPES[case.dtype]) for a in (weight, values, arriving))
+    return Inputs(ids.to(device), weight, values, arriving, case.bags)
+
+
+def check_result(case: Case, inputs: Inputs, result: torch.Tensor) -> dict[str, float]:
+    """Measure the error of a result; raise unless it is within what rounding explains.
+
+    The bound of each element lets zeros pass where a sum of many half-precision numbers may stop
+    growing; the error in norm does not: it stays below a half, and zeros are off by 1.
+    """
+    bound, in_norm = error_bounds(case, int(torch.bincount(inputs.ids).max()))
+    step = max(1, AT_ONCE // max(1, len(result := result.to_dense())))
+    worst, off, whole = 0.0, 0.0, 0.0
+    for begin in range(0, result.shape[1], step):
+        found = result[:, begin : begin + step]
+        expected, size = expected_columns(case, inputs, slice(begin, begin + step))
+        assert_within(found, expected, bound * size)
+        difference = found.double() - expected
+        worst = max(worst, float(difference.abs().max()))
+        off += float(difference.square().sum())
+        whole += float(expected.square().sum())
+    relative = sqrt(off / whole) if whole else 0.0
+    if relative > in_norm:
+        raise AssertionError(f"off by {relative:.2g} in norm, expected at most {in_norm:.2g}.")
+    return {"max_error": worst, "relative_error": relative, "error_bound": bound}
+
+
+def expected_columns(case: Case, inputs: Inputs, columns: slice) -> tuple[torch.Tensor, ...]:
+    """Compute columns of what a case gives, and of the sums of absolute terms, in float64."""
+    if case.form == "one-hot built":
+        places = torch.arange(case.vocab_size, device=inputs.ids.device)[columns]
+        ones = (inputs.ids.unsqueeze(1) == places).double()
+        return ones, ones
+    if case.direction == "forward":
+        rows = inputs.weight[:, columns][inputs.ids].double()
+        if case.bags and case.form != "embedding bag, without weights":
+            rows *= inputs.values.double().unsqueeze(1)
+        rows = rows.view(case.bags or case.ids, -1, rows.shape[1])
+        return rows.sum(1), rows.abs().sum(1)
+    before, arriving = inputs.weight[:, columns].double(), inputs.arriving[:, columns].double()
+    zeros, both = torch.zeros_like(before), (arriving, arriving.abs())
+    gradient, size = (zeros.index_add(0, inputs.ids, terms) for terms in both)
+    if case.direction == "backward":
+        return gradient, size
+    change, size = 2 * gradient, 2 * size
+    if "Adam" in case.form:
+        # The running mean of equal gradients is the gradient, that of squares its square, once
+        # both are corrected for having begun at zero; SparseAdam adds its 1e-8 before that.
+        late = [1 - 0.999**k for k in (1, 2)] if case.form == "SparseAdam" else [1, 1]
+        scales = [gradient.abs() + 1e-8 / sqrt(share) for share in late]
+        change = gradient / scales[0] + gradient / scales[1]
+        size = size / scales[0] + 2
+    return before - RATE * change, before.abs() + RATE * size
+
+
+def error_bounds(case: Case, most: int) -> tuple[float, float]:
+    """Bound the error, for each element relative to its size, and in norm, which zeros never meet.
+
+    ``most`` is how often the most frequent id comes. In norm, the roundings of a sum of random
+    terms add up like a random walk, of which four times the length are allowed.
+    """
+    dtype, terms = DTYPES[case.dtype], case.ids // case.bags + 1 if case.bags else 1
+    if case.direction != "forward":
+        terms = most + 20 * (case.direction == "step")  # roundings of two steps
+    roundoff = torch.finfo(dtype).eps / 2
+    share = rounding_bound(terms, dtype) if 2 * (terms - 1) * roundoff < 1 else 1.0
+    rounded = 2.0**-10 if case.dtype == "tf32" else 0.0  # to ten bits after the point
+    return min(1.0, share + rounded), min(0.5, 4 * roundoff * sqrt(terms) + rounded)

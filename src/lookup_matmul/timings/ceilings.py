@@ -1,105 +1,81 @@
 """What the machine can do at most, measured on the spot, and the time that a case then takes."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from functools import partial
 from math import inf, log
 from typing import Any
 
+import numpy as np
 import torch
 
-from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs, forms_of
-from lookup_matmul.timings.clock import Call, Spread, flush, time_side_by_side
-from lookup_matmul.timings.contenders import contender
+from lookup_matmul.rounding import precision_of
+from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs
+from lookup_matmul.timings.clock import Call, flush, time_side_by_side
+from lookup_matmul.timings.contenders import ALONE, COMPILED, contender, forms_of
 from lookup_matmul.timings.cost import parts
-from lookup_matmul.timings.cuda import cuda_stopwatch
-from lookup_matmul.timings.machine import precision_of
 
-# Ids for the price of a call (torch neither sorts nor adds up a single one), and of each.
-FEW, MANY = 2, 1024
+FEW, MANY = 2, 1024  # ids for the price of a call, of which torch would not sort one, and of each
 # All other forms handle ids one by one, at a price for each, besides the bytes of its row.
-AS_A_WHOLE = ("multiplication alone", "lookup, sparse gradient", "SGD, dense", "Adam, dense")
+AS_A_WHOLE = (ALONE, "lookup, sparse gradient", "SGD, dense", "Adam, dense")
 
 
 def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     """Measure the price of each form's calls, of bytes at each working set, and of operations.
 
-    Parameters
-    ----------
-    device : str
-        ``"cpu"`` or ``"cuda"``.
-    quick : bool
-        Fewer sizes and rounds.
-
-    Returns
-    -------
-    dict
-        Three numbers are quartiles over rounds. ``fixed_s``: of hot and of cold calls, seconds of
-        each form for two ids and rows of one number; ``row_s``: for each row of a cache line,
-        where rows are handled one by one. ``bandwidth``: bytes read and written in a second by
-        copies, by ``working_set``. ``first_touch``: seconds by which a byte of new memory takes
-        longer to fill than one of old, by ``allocated``. ``rate``: operations in a second by
-        dtype, of square products of random numbers and of zeros; and ``"divisions"``.
+    On ``"cpu"`` or ``"cuda"``; quick, with fewer sizes and rounds. Three numbers are quartiles.
+    ``fixed_s``: of hot and of cold calls, seconds of each form for two ids and rows of one number;
+    ``row_s``: for each row of a cache line, where rows are handled one by one. ``bandwidth``:
+    bytes read and written in a second by copies, by ``working_set``. ``first_touch``: seconds by
+    which a byte of new memory takes longer to fill than one of old, by ``allocated``. ``rate``:
+    operations in a second by dtype, of square products of random numbers and of zeros, and
+    ``"divisions"``.
 
     Examples
     --------
     >>> sorted(measure_ceilings("cpu", quick=True))
     ['bandwidth', 'first_touch', 'fixed_s', 'rate', 'row_s']
     """
-    prices = {cache: _prices(device, cache, quick) for cache in ("hot", "cold")}
+    (hot, hot_row), (cold, cold_row) = (_prices(device, heat, quick) for heat in ("hot", "cold"))
     return {
-        "fixed_s": {cache: fixed for cache, (fixed, _) in prices.items()},
-        "row_s": {cache: row for cache, (_, row) in prices.items()},
+        "fixed_s": {"hot": hot, "cold": cold},
+        "row_s": {"hot": hot_row, "cold": cold_row},
         "bandwidth": _bandwidth(device, quick),
         "first_touch": _first_touch(quick) if device == "cpu" else [],  # CUDA's memory is kept
         "rate": _rate(device, quick),
     }
 
 
-def predicted_s(case: Case, distinct: int, ceilings: dict[str, Any]) -> float:
+def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False) -> float:
     """Predict the seconds of a case: the price of its calls, and of what each kernel has to do.
 
     A kernel takes the longest of bytes / bandwidth and operations / rate, as in the roofline of
     Williams, Waterman and Patterson, CACM 52 (2009), besides the first touch of new memory.
-    Hot, the bandwidth is that of the call's working set; cold, that of the largest measured.
-
-    Parameters
-    ----------
-    case, distinct
-        As for :func:`parts`.
-    ceilings : dict
-        As :func:`measure_ceilings` gives them; without a rate for the dtype, float32's counts.
-
-    Returns
-    -------
-    float
-        Seconds.
+    The bandwidth is that of the call's working set, cold that of the largest measured; a dtype
+    without a rate has float32's, and a form whose calls have no price is a KeyError.
+    At best, the quartile of each ceiling that allows most takes the place of its median.
 
     Examples
     --------
-    >>> case, prices = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot"), [1e-6] * 3
-    >>> predicted_s(case, 2, {
-    ...     "fixed_s": {"hot": {"forward lookup": prices}}, "row_s": {"hot": {}},
-    ...     "bandwidth": [{"working_set": 2**20, "bytes_per_s": [124e6] * 3}], "first_touch": [],
-    ...     "rate": {"float32": {"random": [1e9] * 3}},
-    ... })
+    >>> case, price = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot"), [1e-6] * 3
+    >>> limits = {"fixed_s": {"hot": {"forward lookup": price}}, "row_s": {"hot": {}}}
+    >>> limits |= {"bandwidth": [{"working_set": 9, "bytes_per_s": [124e6] * 3}]}
+    >>> limits |= {"first_touch": [], "rate": {"float32": {"random": [1e9] * 3}}}
+    >>> predicted_s(case, 2, limits)
     2e-06
     """
-    form, rate = key_of(case), ceilings["rate"]
-    fixed, row = (ceilings[price][case.cache] for price in ("fixed_s", "row_s"))
+    form, rate, slow, fast = key_of(case), ceilings["rate"], *((0, 2) if best else (1, 1))
+    fixed, rows = (ceilings[price][case.cache] for price in ("fixed_s", "row_s"))
     # A compiler takes seconds, so its calls are taken to cost what those of its product do.
-    seconds = fixed[form.replace("compiled one-hot", "multiplication alone")][1]
-    seconds += (distinct if case.direction == "step" else case.ids) * row.get(form, [0, 0])[1]
+    seconds = fixed[form.replace(COMPILED, ALONE)][slow]
+    seconds += (distinct if case.direction == "step" else case.ids) * rows.get(form, 3 * [0])[slow]
+    speeds = [(p["working_set"], p["bytes_per_s"][fast]) for p in ceilings["bandwidth"]]
+    touches = [(p["allocated"], p["s_per_byte"][slow]) for p in ceilings["first_touch"]]
     for part in parts(case, distinct):
         level = part.working_set if case.cache == "hot" else inf
-        limits = [
-            part.bytes / _between(ceilings["bandwidth"], "working_set", level),
-            part.operations / rate.get(case.dtype, rate["float32"])["random"][1],
-            part.divisions and part.divisions / rate["divisions"]["random"][1],
-        ]
-        touched = _between(ceilings["first_touch"], "allocated", part.allocated_bytes)
-        seconds += max(limits) + part.allocated_bytes * touched
+        computing = part.operations / rate.get(case.dtype, rate["float32"])["random"][fast]
+        dividing = part.divisions and part.divisions / rate["divisions"]["random"][fast]
+        seconds += max(part.bytes / _between(speeds, level), computing, dividing)
+        if touches:
+            seconds += part.allocated_bytes * _between(touches, part.allocated_bytes)
     return float(seconds)
 
 
@@ -108,38 +84,34 @@ def key_of(case: Case) -> str:
     return f"{'bags' if case.bags else case.direction} {case.form}"
 
 
-def _between(curve: list[dict[str, Any]], over: str, at: float) -> float:
+def _between(points: list[tuple[int, float]], at: float) -> float:
     """Read a curve, straight between its points over the logarithm, constant beyond its ends."""
-    points = [(p[over], *(y[1] for name, y in p.items() if name != over)) for p in curve]
-    x, y = points[0] if points else (1, 0.0)
-    for next_x, next_y in points[1:]:
-        if x < at < next_x:
-            return float(y + (next_y - y) * log(at / x) / log(next_x / x))
-        x, y = (x, y) if at <= x else (next_x, next_y)
-    return float(y)
+    x, y = zip(*points, strict=True)
+    return float(np.interp(log(max(at, 1)), np.log(x), y))
 
 
 def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """Time few ids and many in each form; cold, each of these is a line anywhere in memory."""
     calls: dict[tuple[str, int], Call] = {}
-    for direction, bags in (("forward", 0), ("forward", 1), ("backward", 0), ("step", 0)):
+    # A backward pass comes right after the forward pass, so it is never cold.
+    kinds = [("forward", 0), ("forward", 1), ("backward", 0), ("step", 0)]
+    for direction, bags in kinds if cache == "hot" else kinds[:2]:
         for form in forms_of(direction, bags):
-            # A backward pass comes right after the forward pass, so it is never cold.
-            if form == "compiled one-hot" or (cache == "cold" and direction != "forward"):
-                continue
-            for ids in (FEW,) if form in AS_A_WHOLE else (FEW, MANY):
+            for ids in () if form == COMPILED else (FEW,) if form in AS_A_WHOLE else (FEW, MANY):
                 rows, dim = (MANY if cache == "hot" else 64 * MANY), 16
                 if ids == FEW or "built" in form:  # of whose encoding only the ones are wanted
                     rows, dim = FEW, 1
                 sizes = (rows, dim, ids, "uniform", "float32", cache, bags and -(-ids // 8))
                 case, drawn = Case(form, direction, *sizes), draw_ids("uniform", ids, rows)
                 calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
+    rounds = (5 if cache == "hot" else 3) if quick else 9
     prepare = flush(device) if cache == "cold" else None
-    times = _timed(calls, device, (3 if cache == "cold" else 5) if quick else 9, 0.001, prepare)
-    fixed = {form: _triple(time) for (form, ids), time in times.items() if ids == FEW}
+    times = time_side_by_side(calls, rounds=rounds, block_s=1e-3, prepare=prepare, device=device)
+    triples = {call: sorted(times[call][:3]) for call in calls}
+    fixed = {form: triple for (form, ids), triple in triples.items() if ids == FEW}
     return fixed, {
-        form: [max(s - fixed[form][1], 0) / MANY for s in _triple(time)]
-        for (form, ids), time in times.items()
+        form: [max(s - fixed[form][1], 0) / MANY for s in triple]
+        for (form, ids), triple in triples.items()
         if ids == MANY
     }
 
@@ -147,12 +119,11 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
 def _bandwidth(device: str, quick: bool) -> list[dict[str, Any]]:
     largest = 32 if device == "cuda" else 27 if quick else 29
     sizes = [2**k for k in range(15, largest + 1, 2 if quick else 1)]
-    source, target = (torch.ones(sizes[-1] // 8, device=device) for _ in range(2))
-    halves = {size: (source[: size // 8], target[: size // 8]) for size in (8, *sizes)}
-    copies = {size: partial(new.copy_, old) for size, (old, new) in halves.items()}
-    times = _timed(copies, device, 5, 0.002)
-    price = times[8].median_s
-    return [{"working_set": s, "bytes_per_s": _per_s(s, times[s], price)} for s in sizes]
+    old, new = (torch.ones(sizes[-1] // 8, device=device) for _ in range(2))
+    copies = {size: partial(new[: size // 8].copy_, old[: size // 8]) for size in (8, *sizes)}
+    times = time_side_by_side(copies, rounds=5, block_s=2e-3, device=device)
+    speeds = {size: _per_s(size, times[size], times[8].median_s) for size in sizes}
+    return [{"working_set": size, "bytes_per_s": speed} for size, speed in speeds.items()]
 
 
 def _first_touch(quick: bool) -> list[dict[str, Any]]:
@@ -161,8 +132,8 @@ def _first_touch(quick: bool) -> list[dict[str, Any]]:
     for size in (2**20, 2**24, 2**25 - 2**16, 2**25 + 2**16) + (() if quick else (2**27,)):
         old = torch.zeros(size // 4)
         fills: dict[str, Call] = {"new": partial(torch.zeros, size // 4), "old": old.zero_}
-        times = _timed(fills, "cpu", 3 if quick else 9, 0.001)
-        more = [max(s - times["old"].median_s, 0) / size for s in _triple(times["new"])]
+        times = time_side_by_side(fills, rounds=3 if quick else 9, block_s=1e-3)
+        more = [max(s - times["old"].median_s, 0) / size for s in sorted(times["new"][:3])]
         curve.append({"allocated": size, "s_per_byte": more})
     return curve
 
@@ -174,26 +145,15 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
         zeros = torch.zeros_like(random)
         squares = {"random": partial(random.mm, random), "zeros": partial(zeros.mm, zeros)}
         with precision_of(name):
-            times = _timed(squares, device, 5, 0.01)
+            times = time_side_by_side(squares, rounds=5, block_s=0.01, device=device)
         rate[name] = {kind: _per_s(2 * side**3, time) for kind, time in times.items()}
     few = torch.rand(2**13, device=device)
     roots: dict[str, Call] = {"random": few.sqrt, "zeros": (few * 0).sqrt, "": few[0].sqrt}
-    times = _timed(roots, device, 5, 0.001)
+    times = time_side_by_side(roots, rounds=5, block_s=1e-3, device=device)
     price = times.pop("").median_s
     return rate | {"divisions": {k: _per_s(len(few), time, price) for k, time in times.items()}}
 
 
-def _timed(
-    calls: Mapping[Any, Call], device: str, rounds: int, block_s: float, prepare: Call | None = None
-) -> dict[Any, Spread]:
-    cuda: Any = {"watch": cuda_stopwatch, "prepared_calls": 50} if device == "cuda" else {}
-    return time_side_by_side(calls, rounds=rounds, block_s=block_s, prepare=prepare, **cuda)
-
-
-def _triple(times: Spread) -> list[float]:
-    return [times.low_s, times.median_s, times.high_s]
-
-
-def _per_s(amount: float, times: Spread, price_s: float = 0.0) -> list[float]:
+def _per_s(amount: float, times: tuple[Any, ...], price_s: float = 0.0) -> list[float]:
     """Divide by the time without the price of a call, of which a tenth is left at least."""
-    return [amount / max(s - price_s, s / 10) for s in reversed(_triple(times))]
+    return [amount / max(s - price_s, s / 10) for s in sorted(times[:3], reverse=True)]

@@ -1,60 +1,34 @@
 """What each form has to do, kernel by kernel, counted before anything is measured."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeAlias
 
-from lookup_matmul.timings.cases import DTYPES, Case, forms_of
-
-# Bytes of what is given to a form, and its kernels as below, without the working set.
-Form: TypeAlias = tuple[int, list[tuple[str, int, int, int, int]]]
+from lookup_matmul.timings.cases import DTYPES, Case
+from lookup_matmul.timings.contenders import ALONE, BUILT, COMPILED, forms_of
 
 
 class Part(NamedTuple):
-    """One kernel of a form.
-
-    Attributes
-    ----------
-    name : str
-        What it does, such as ``"zeros"`` or ``"product"``.
-    bytes : int
-        Each distinct element counts once if read and once if written; zeros that the same call
-        has just written count no more where something is added into them.
-    operations, divisions : int
-        Multiplications, additions, comparisons; divisions and square roots.
-    allocated_bytes : int
-        Of new tensors.
-    working_set : int
-        Bytes of all tensors of the call, what a cache has to hold for the next one.
-    """
+    """One kernel of a form."""
 
     name: str
     bytes: int
-    operations: int
-    divisions: int
+    operations: int  # multiplications, additions, comparisons
+    divisions: int  # and square roots
     allocated_bytes: int
-    working_set: int
+    working_set: int  # what a cache has to hold for the next call
+
+
+Kernel: TypeAlias = tuple[str, int, int, int, int]  # a part without the working set
+Form: TypeAlias = tuple[int, list[Kernel]]  # bytes of what is given to it, and its kernels
 
 
 def parts(case: Case, distinct: int) -> tuple[Part, ...]:
-    """Count what each kernel of a case has to do.
+    """Count what each kernel of a case has to do, in order, for so many distinct ids.
 
-    Parameters
-    ----------
-    case : Case
-        The case.
-    distinct : int
-        How many different ids were drawn.
-
-    Returns
-    -------
-    tuple
-        A :class:`Part` for each kernel, in order; none where a gradient is merely named anew.
-
-    Raises
-    ------
-    ValueError
-        If the form is not one of the case's direction, or so many ids cannot be distinct.
+    A part has a ``name``, such as ``"zeros"``; ``bytes``, of which each distinct element counts
+    once if read and once if written, but zeros of the same call no more where something is added
+    into them; ``operations``; ``divisions``, with roots; ``allocated_bytes`` of new tensors; and
+    the ``working_set``, bytes of all tensors of the call. A gradient merely named anew has none.
+    A form that is not of the case's direction, or too many distinct ids, is a ValueError.
 
     Examples
     --------
@@ -67,61 +41,46 @@ def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     most = min(case.ids, case.vocab_size)
     if not 0 <= distinct <= most:
         raise ValueError(f"distinct is {distinct}, expected 0 to {most}, the ids or the rows.")
-    count = {"forward": _bags if case.bags else _forward, "backward": _backward, "step": _step}
-    given, kernels = count[case.direction](case, distinct, DTYPES[case.dtype].itemsize)
+    count = {"forward": _forward, "backward": _backward, "step": _step}[case.direction]
+    given, kernels = count(case, distinct, DTYPES[case.dtype].itemsize)
     working_set = given + sum(allocated for *_, allocated in kernels)
     return tuple(Part(*kernel, working_set) for kernel in kernels)
 
 
 def _forward(case: Case, distinct: int, size: int) -> Form:
-    ids, row, matrix = 8 * case.ids, case.dim * size, case.ids * case.vocab_size * size
+    n, rows, row = case.ids, case.bags or case.ids, case.dim * size
+    ids, found, new, table = 8 * n, distinct * row, rows * row, case.vocab_size * row
     if case.form == "lookup":
-        given, rows = ids + distinct * row, case.ids * row
-        return given, [("rows", given + rows, 0, 0, rows)]
-    if case.form == "sparse product":
-        return _sparse(case, distinct, size, case.ids)
-    kernels = [
-        ("zeros", matrix, 0, 0, matrix),
-        ("ones", ids, 0, 0, 0),
-        ("comparison", ids + matrix, case.ids * case.vocab_size, 0, matrix),
-        _product(case, size, case.ids, case.ids),
-    ]
-    if case.form == "one-hot built":
-        return ids, kernels[:2]
-    at = {"multiplication alone": (3,), "compiled one-hot": (2, 3)}.get(case.form, (0, 1, 3))
-    return case.vocab_size * row + (matrix if at == (3,) else ids), [kernels[k] for k in at]
+        return ids + found, [("rows", ids + found + new, 0, 0, new)]
+    if case.form == "sparse product":  # of int32 indices; its result is filled with zeros first
+        given = 4 * (rows + 1) + (4 + size) * n + found
+        return given, [("zeros", new, 0, 0, new), ("sum", given + new, 2 * n * case.dim, 0, new)]
+    if "bag" in case.form:
+        weighted, new = case.form == "embedding bag", new + 16 * rows  # two notes on each bag
+        given = ids + 8 * rows + weighted * n * size + found
+        return given, [("sum", given + new, (1 + weighted) * n * case.dim, 0, new)]
+    matrix, product = rows * case.vocab_size * size, _product(rows, case.vocab_size, case.dim, size)
+    zeros, ones = ("zeros", matrix, 0, 0, matrix), ("ones", ids, 0, 0, 0)
+    compared = ("comparison", ids + matrix, n * case.vocab_size, 0, matrix)
+    return {
+        "one-hot built": (ids, [zeros, ones]),
+        BUILT: (ids + table, [zeros, ones, product]),
+        ALONE: (matrix + table, [product]),
+        COMPILED: (ids + table, [compared, product]),
+    }[case.form]
 
 
-def _bags(case: Case, distinct: int, size: int) -> Form:
-    if case.form == "sparse product":
-        return _sparse(case, distinct, size, case.bags)
-    if case.form == "multiplication alone":
-        rows = (case.bags + case.dim) * case.vocab_size * size
-        return rows, [_product(case, size, case.bags, case.bags)]
-    weighted = case.form == "embedding bag"
-    given = 8 * (case.ids + case.bags) + weighted * case.ids * size + distinct * case.dim * size
-    new = case.bags * (case.dim * size + 16)  # and two notes on each bag, for the gradient
-    return given, [("sum", given + new, (1 + weighted) * case.ids * case.dim, 0, new)]
-
-
-def _product(case: Case, size: int, rows: int, results: int) -> tuple[str, int, int, int, int]:
-    numbers = rows * case.vocab_size + (rows + case.vocab_size) * case.dim
-    operations = 2 * rows * case.vocab_size * case.dim
-    return "product", numbers * size, operations, 0, results * case.dim * size
-
-
-def _sparse(case: Case, distinct: int, size: int, rows: int) -> Form:
-    """Count CSR rows of int32 indices, whose result is filled with zeros first."""
-    given = 4 * (rows + 1) + (4 + size) * case.ids + distinct * case.dim * size
-    result, operations = rows * case.dim * size, 2 * case.ids * case.dim
-    return given, [("zeros", result, 0, 0, result), ("sum", given + result, operations, 0, result)]
+def _product(rows: int, inner: int, columns: int, size: int) -> Kernel:
+    numbers = rows * inner + inner * columns + rows * columns
+    return "product", numbers * size, 2 * rows * inner * columns, 0, rows * columns * size
 
 
 def _backward(case: Case, distinct: int, size: int) -> Form:
     n, row = case.ids, case.dim * size
     arriving, table = n * (8 + row), case.vocab_size * row
-    if case.form == "multiplication alone":
-        return n * (case.vocab_size * size + row), [_product(case, size, n, case.vocab_size)]
+    if case.form == ALONE:
+        given = n * (case.vocab_size * size + row)
+        return given, [_product(case.vocab_size, n, case.dim, size)]
     if case.form == "lookup, sparse gradient":
         return arriving, []
     if case.form == "lookup, sparse and coalesced":
@@ -132,7 +91,6 @@ def _backward(case: Case, distinct: int, size: int) -> Form:
 
 
 # Kernels of torch's optimisers: name, arrays moved, operations, divisions, new arrays.
-_SGD = (("update", 3, 2, 0, 0),)
 _ADAM = (
     ("average", 3, 3, 0, 0), ("decay", 2, 1, 0, 0), ("square", 3, 3, 0, 0), ("root", 2, 0, 1, 1),
     ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
@@ -144,7 +102,7 @@ _SPARSE_ADAM = (
     ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
     ("epsilon", 2, 1, 0, 0), ("divide", 3, 0, 1, 0), ("scale", 2, 1, 0, 1), ("update", 3, 1, 0, 0),
 )  # fmt: skip
-_STEPS = {"SGD, dense": _SGD, "SGD, sparse": _SGD, "Adam, dense": _ADAM, "SparseAdam": _SPARSE_ADAM}
+_STEPS = {"SGD": (("update", 3, 2, 0, 0),), "Adam": _ADAM, "SparseAdam": _SPARSE_ADAM}
 
 
 def _step(case: Case, distinct: int, size: int) -> Form:
@@ -155,5 +113,5 @@ def _step(case: Case, distinct: int, size: int) -> Form:
     named = ("pick", "add", "update")  # which ask where the rows are
     return given, [
         (name, k * array + ids * (name in named), added * numbers, divided * numbers, new * array)
-        for name, k, added, divided, new in _STEPS[case.form]
+        for name, k, added, divided, new in _STEPS[case.form.split(",")[0]]
     ]

@@ -1,35 +1,44 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import partial
-from itertools import groupby
+import tomllib
+from collections.abc import Iterable, Iterator
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from lookup_matmul.timings.behaviour import behaviour
+from lookup_matmul.markdown import plain
+from lookup_matmul.odd_input import odd_input
+from lookup_matmul.plain_data import only_writer
+from lookup_matmul.provenance import provenance
+from lookup_matmul.timings import recording as files
 from lookup_matmul.timings.cases import Case
 from lookup_matmul.timings.ceilings import measure_ceilings
-from lookup_matmul.timings.machine import provenance
-from lookup_matmul.timings.measure import measure_group
-from lookup_matmul.timings.recording import (
-    ImpossibleTimeError,
-    check_origin,
-    check_recording,
-    check_result,
-    checksum,
-    read_recording,
-    write_recording,
-)
-from lookup_matmul.timings.schema import plain
+from lookup_matmul.timings.contenders import ALONE, BUILT, COMPILED, forms_of
+from lookup_matmul.timings.measure import measure_cases
 
 LEAST_S = 20.0  # kept of the given minutes for what is measured at the end
 TRIES = 3  # to measure ceilings that are like those at the start
-MAY_CHANGE = ("date", "command")  # between runs that fill one recording
+
+
+def sweep(name: str) -> Iterator[Case]:
+    """List the cases of a sweep in order of value, those that share their inputs together."""
+    seen: dict[Case, None] = {}
+    for part in tomllib.loads(Path(__file__).with_name("sweeps.toml").read_text("utf-8"))[name]:
+        bags, axes = part.get("bags", 0), ("tables", "ids", "draws", "dtypes", "caches")
+        for (rows, dim), ids, *how in product(*(part[axis] for axis in axes)):
+            for form in forms_of(part["direction"], bags):
+                case = Case._make((form, part["direction"], rows, dim, ids, *how, bags))
+                seen |= {case: None} if _tells(case) else {}
+    yield from seen
+
+
+def _tells(case: Case) -> bool:
+    """Leave out what says the same as another dtype, and most of what takes seconds to compile."""
+    if case.form == COMPILED:
+        told = case.dim == 256 and case.vocab_size in (64, 300, 1024) and case.ids >= 4096
+        return told and case.dtype in ("float32", "bfloat16") and case.cache == "hot"
+    return case.form in ("lookup", BUILT, ALONE) or case.dtype in ("float32", "bfloat16")
 
 
 def record(
@@ -41,61 +50,39 @@ def record(
     commit: str | None = None,
     quick: bool = False,
     minutes: float | None = None,
-    measure: Callable[..., list[dict[str, Any]]] | None = None,
 ) -> dict[str, Any]:
     """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
 
-    Parameters
-    ----------
-    path, cases : pathlib.Path and collections.abc.Iterable
-        The recording, if there is one yet; cases that share their inputs stand together.
-    device, command, commit : str
-        ``"cpu"`` or ``"cuda"``, and what the provenance says; without a commit, git is asked.
-    quick : bool
-        A trial: few rounds, ceilings of small sizes, nothing odd tried.
-    minutes : float, optional
-        When to end, after the group in progress, with what was measured by then.
-    measure : collections.abc.Callable, optional
-        Instead of :func:`measure_cases`, from a group of cases and ``ceilings``; for tests.
-
-    Returns
-    -------
-    dict
-        The recording, whose member ``complete`` tells whether cases are left.
-
-    Raises
-    ------
-    ValueError
-        Before anything is measured: the origin is not known, the file is not sound or comes
-        from another machine or version, or another run is at work in its folder.
-    DeviceLost
-        The device answers no more; what was measured is on disk.
+    Cases that share their inputs stand together. Device, command and commit are as for
+    :func:`provenance`; quick, there are few rounds, small ceilings, and nothing odd is tried.
+    After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
+    An unknown origin, a file not sound or of another machine, and another run in the folder are
+    a ValueError before anything is measured.
 
     Examples
     --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "mine.json")
-    >>> case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> made = {"device": "cpu", "command": "python -m lookup_matmul.timings", "commit": 40 * "0"}
-    >>> record(path, [case], quick=True, **made)["complete"]
-    True
+    >>> record(Path("mine.json"), [], device="tpu", command=files.COMMAND)
+    Traceback (most recent call last):
+        ...
+    ValueError: device is 'tpu', expected 'cpu' or 'cuda'.
     """
-    begun = time.monotonic()
-    measure = measure or partial(measure_group, device=device, rounds=3 if quick else 9)
+    from tqdm import tqdm
+
+    begun, rounds = time.monotonic(), 3 if quick else 9
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _only_writer(path.parent):
+    with only_writer(path.parent):
         recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
         ceilings = recording["ceilings"]
         if not ceilings:
             _add_ceilings(recording)
-            recording["behaviour"] = {} if quick else behaviour(device)
+            recording["behaviour"] = {} if quick else odd_input(device)
         done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-        by_inputs = groupby((case for case in cases if case not in done), lambda case: case[1:])
-        groups = [list(group) for _, group in by_inputs]
+        left = (case for case in cases if case not in done)
+        groups = [list(group) for _, group in groupby(left, lambda case: case[1:])]
         if recording["complete"] and not groups:
             return recording
         recording["complete"] = False
-        write_recording(path, recording)
+        files.write_recording(path, recording)
         now = time.monotonic()  # at the end, ceilings are measured once more
         end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
         for k, group in enumerate(bar := tqdm(groups)):
@@ -104,28 +91,26 @@ def record(
             if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
                 _add_ceilings(recording)
             bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
-            found = measure(group, ceilings=ceilings[0])
+            found = measure_cases(group, ceilings=ceilings[0], device=device, rounds=rounds)
             recording["cases"] += [_believed(result, recording) for result in found]
-            write_recording(path, recording)
+            files.write_recording(path, recording)
         _add_ceilings(recording)
         recording["complete"] = now <= end
-        write_recording(path, recording)
-        return read_recording(path)
+        files.write_recording(path, recording)
+        return files.read_recording(path)
 
 
 def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
     """Read what is there, if it is of the same machine and versions, or begin anew."""
-    check_origin(origin)
+    files.check_origin(origin)
     if not path.exists():
-        new = {"version": 2, "complete": False, "provenance": origin, "ceilings": []}
-        return new | {"behaviour": {}, "cases": []}
-    recording = read_recording(path)
+        new = {"version": 2, "complete": False, "provenance": origin, "behaviour": {}}
+        return new | {"ceilings": [], "cases": []}
+    recording = files.read_recording(path)
     for name, before in recording["provenance"].items():
-        if name not in MAY_CHANGE and origin[name] != before:
-            raise ValueError(
-                f"{path}: data.provenance.{name} is {before!r}, and now it is "
-                f"{origin[name]!r}; move the file away to record anew."
-            )
+        if origin[name] != before and name not in ("date", "command"):
+            now = f"{path}: data.provenance.{name} is {before!r}, and now it is {origin[name]!r}"
+            raise ValueError(f"{now}; move the file away to record anew.")
     return recording
 
 
@@ -136,7 +121,7 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
         new = measure_ceilings(origin["kind"], quick=origin["quick"])
         tried = recording | {"ceilings": [*before, new]}
         try:
-            check_recording(tried | {"checksum": checksum(tried)})
+            files.check_recording(tried | {"checksum": files.checksum(tried)})
             before.append(new)
             return
         except ValueError as error:
@@ -146,35 +131,11 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
 
 def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
     """Keep a time that a reader would accept, and of any other only why there is none."""
+    if not (skipped := result.get("skipped")):
+        try:
+            files.check_result("the case", result, recording)
+            return result
+        except files.ImpossibleTimeError as error:
+            skipped = {"kind": "impossible time", "says": str(error)}
     asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
-    if "skipped" in result:
-        says = plain(result["skipped"]["says"])
-        return asked | {"skipped": {"kind": result["skipped"]["kind"], "says": says}}
-    try:
-        check_result("the case", result, recording)
-    except ImpossibleTimeError as error:
-        return asked | {"skipped": {"kind": "impossible time", "says": plain(str(error))}}
-    return result
-
-
-@contextmanager
-def _only_writer(folder: Path) -> Iterator[None]:
-    """Refuse a second run in the folder; the system gives the lock free with the process."""
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such lock
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise ValueError(
-            f"{folder}: another run is recording into this folder, expected one at a time; "
-            "wait for its end, or choose another folder with --out."
-        ) from None
-    try:
-        yield
-    finally:
-        os.close(descriptor)
+    return asked | {"skipped": skipped | {"says": plain(skipped["says"])}}

@@ -2,14 +2,14 @@
 
 import subprocess
 import sys
-from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from lookup_matmul.timings import machine, provenance
-from lookup_matmul.timings.machine import environment, free_bytes, precision_of
+from lookup_matmul import provenance as machine
+from lookup_matmul.memory import free_bytes
+from lookup_matmul.provenance import provenance
 
 COMMIT = "0123456789" * 4
 
@@ -30,7 +30,7 @@ def test_a_changed_copy_is_told_from_its_commit(monkeypatch, status, ending):
 def test_an_unknown_commit_is_refused_before_the_machine_is_asked(monkeypatch, commit):
     """With what to do about it."""
     monkeypatch.setattr(machine, "_said", said({"rev-parse": "unknown", "status": "unknown"}))
-    monkeypatch.setattr(machine, "environment", None)
+    monkeypatch.setattr(machine, "_cpu_name", None)
     with pytest.raises(ValueError, match=r"commit is .*, expected 40 hexadecimal .* --commit"):
         provenance("cpu", "test", commit=commit)
 
@@ -65,18 +65,7 @@ def test_a_gpu_without_a_driver_s_version_is_refused(monkeypatch):
 def test_an_unknown_device_is_refused():
     """With those that are known."""
     with pytest.raises(ValueError, match="device is 'mps', expected 'cpu' or 'cuda'"):
-        environment("mps")
-
-
-@pytest.mark.parametrize(("dtype", "allowed"), [("tf32", True), ("float32", False)])
-def test_precision_is_set_and_set_back(dtype, allowed):
-    """Also after an error."""
-    for before in (True, False):
-        torch.backends.cuda.matmul.allow_tf32 = before
-        with suppress(KeyError), precision_of(dtype):
-            inside = torch.backends.cuda.matmul.allow_tf32
-            raise KeyError
-        assert (inside, torch.backends.cuda.matmul.allow_tf32) == (allowed, before)
+        provenance("mps", "test", commit=COMMIT)
 
 
 def test_memory_that_torch_keeps_unused_is_free(monkeypatch):

@@ -1,4 +1,4 @@
-"""Measured times and strangers' text become tables and lines that show them as they are."""
+"""Times, tables and strangers' text become Markdown that shows them as they are."""
 
 import re
 
@@ -6,26 +6,10 @@ import pytest
 from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
-from test_recording import SOUND
 
-from lookup_matmul.timings import (
-    Case,
-    Spread,
-    describe,
-    escaped,
-    in_unit,
-    markdown_table,
-    ratio_table,
-    schema,
-    select,
-)
+from lookup_matmul.markdown import PLAIN, escaped, in_unit, markdown_table, plain
 
 EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "dollarmath"}  # as in docs/conf.py
-
-
-def case(**members):
-    """Give a measured case, with other members than the usual ones where named."""
-    return Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")._asdict() | members
 
 
 @pytest.mark.parametrize(
@@ -70,24 +54,6 @@ def test_a_row_with_other_cells_than_the_header_is_refused():
     """One of them would be lost."""
     with pytest.raises(ValueError, match="zip"):
         markdown_table(["a", "b"], [["1"], ["2"]])
-
-
-def test_a_ratio_is_told_beside_both_times():
-    """The unit stands once where both quartiles share it."""
-    times = {"a": Spread(2e-6, 999e-9, 2.1e-6, 9, 1), "b": Spread(1e-6, 1e-6, 1.5e-6, 9, 1)}
-    rows = [
-        [cell.strip() for cell in line.split("|")[1:-1]]
-        for line in ratio_table(times, "a").splitlines()
-    ]
-    assert rows[2] == ["a", "2.00 µs", "999 ns to 2.10 µs", "1.00"]
-    assert rows[3] == ["b", "1.00 µs", "1.00 to 1.50 µs", "0.50"]
-
-
-def test_what_was_skipped_is_not_selected():
-    """It has no time; the others come by vocabulary size, then by number of ids."""
-    cases = [case(skipped={}), case(ids=9), case(vocab_size=3, ids=20), case(ids=8), case(form="x")]
-    assert select(cases, form="lookup") == [cases[2], cases[3], cases[1]]
-    assert select(cases, form="lookup", ids=9) == [cases[1]]
 
 
 MARKUP = [
@@ -138,16 +104,6 @@ def test_escaped_text_is_shown_as_it_is(text):
     )
 
 
-def test_what_describes_a_recording_is_escaped():
-    """A file that came by another way than reading shows its markup, and does not use it."""
-    names = ("device", "driver", "cuda", "torch")
-    said = describe(
-        SOUND | {"provenance": SOUND["provenance"] | dict.fromkeys(names, "![](x) <b>")}
-    )
-    assert said.count(r"\!\[\](x) \<b\>") == 4
-    assert "<b>" not in said.replace(r"\<b\>", "")
-
-
 def test_words_of_an_error_become_plain():
     """Whatever torch says can be recorded: its first line, with other marks for markup."""
     for said, kept in (
@@ -156,23 +112,5 @@ def test_words_of_an_error_become_plain():
         ("{a|b}\x07\ud800", "(a/b)??"),
         ("x" * 999, "x" * 200),
     ):  # fmt: skip
-        assert schema.plain(said) == kept
-        assert re.fullmatch(schema.PLAIN, kept)
-
-
-def test_a_recording_says_what_it_lacks():
-    """A changed source, few rounds, cases that are still missing; a CPU has no driver to tell."""
-    origin = {
-        "device": "A device",
-        "driver": None,
-        "cuda": None,
-        "torch": "2.13.0",
-        "date": "2026-01-31",
-        "commit": "0123456789" * 4 + "-changed",
-        "quick": True,
-    }
-    said = describe({"provenance": origin, "complete": False})
-    assert said == (
-        "A device, torch 2.13.0, recorded on 2026-01-31 at commit 0123456, changed since; "
-        "a trial with few rounds; not complete"
-    )
+        assert plain(said) == kept
+        assert re.fullmatch(PLAIN, kept)
