@@ -12,6 +12,7 @@ nox.options.reuse_venv = "yes"  # torch is large: an environment is updated, not
 
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+AT_ONCE = ["-n", "logical", "--maxprocesses=4", "--dist=worksteal"]  # each holds torch
 CONSTRAINTS = ROOT / "constraints.txt"
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees"]
 HTML = ["-b", "html", "docs", "build/html"]
@@ -70,7 +71,7 @@ def tests(session: nox.Session) -> None:
     axe = nox.project.dependency_groups(PYPROJECT, "axe")
     session.install("--no-deps", *axe, "-c", str(CONSTRAINTS))
     session.run(*SPHINX, *HTML)
-    session.run("pytest", *session.posargs)
+    session.run("pytest", *AT_ONCE, *session.posargs)
 
 
 @nox.session
@@ -93,7 +94,7 @@ def versions(session: nox.Session) -> None:
     needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
     for bounds in ([bound.replace(">=", "==") for bound in newest], newest):
         session.install("--upgrade", "-e", ".[figures,timings]", *needs, *bounds)
-        session.run("pytest", "-m", "not site", *session.posargs)
+        session.run("pytest", *AT_ONCE, "-m", "not site", *session.posargs)
 
 
 @nox.session

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from conftest import ROOT
 
+sys.path.append(str(ROOT / "docs" / "_extensions"))
+from kernel_forks import PLACE, Fork, serve
+
 SPHINX = [
     "sphinx",
     "--quiet",
@@ -66,20 +69,40 @@ class Copy:
 
     def start(self, *command: str, **variables: str) -> subprocess.Popen[str]:
         """Start a module of Python with the copy's package instead of the installed one."""
-        # Where this variable is set, a kernel does not catch what libraries write to standard error.
-        environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
-        own = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.Popen(
             [sys.executable, "-m", *command],
             cwd=self.root,
-            env=environment | own | variables,
+            env=self.environment(variables),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
+    def environment(self, variables: dict[str, str]) -> dict[str, str]:
+        """Give the environment of a command."""
+        # Where this variable is set, a kernel does not catch what libraries write to standard error.
+        outer = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+        own = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return outer | own | variables
+
     def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a module to its end."""
+        """Run a module to its end, as :meth:`start` does, but in a copy of a running Python.
+
+        It and its kernels find Sphinx, torch and so on imported, and are as new otherwise.
+        """
+        if sys.platform != "linux":
+            return self.run_anew(*command, **variables)
+        files = [self.root / name for name in ("out", "err")]
+        for file in files:
+            file.unlink(missing_ok=True)
+        environment = self.environment({PLACE: serve()} | variables)
+        fork = Fork([*command], str(self.root), environment, [os.devnull, *map(str, files)])
+        code = fork.wait()
+        out, err = (file.read_text("utf-8") for file in files)
+        return subprocess.CompletedProcess([*command], code, out, err)
+
+    def run_anew(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a module to its end as a shell does, with a Python and kernels of its own."""
         process = self.start(*command, **variables)
         out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)

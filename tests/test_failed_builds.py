@@ -184,13 +184,13 @@ if int(os.environ.get("KINETO_LOG_LEVEL", 1)) < 99:
     os.write(2, b"USDT: provider unavailable")"""
     copy.write("noise", f"# Noise\n\n{CELL.format(options='', code=code)}")
     path = f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}"
-    built = copy.build(PATH=path, CUDA_PATH=str(nvcc.parent.parent))
+    built = copy.run_anew(*SPHINX, PATH=path, CUDA_PATH=str(nvcc.parent.parent))
     assert (built.returncode, built.stderr) == (0, "")
 
 
 def test_an_ordinary_build_is_nearly_silent(copy: Copy) -> None:
     """A line for each page with its time, the total and the address; nothing on standard error."""
-    built = copy.build()
+    built = copy.run_anew(*SPHINX)
     assert built.stderr == ""
     lines = built.stdout.splitlines()
     assert len(lines) == 3, lines

@@ -118,7 +118,7 @@ def test_processes_that_wait_for_each_other_are_an_error():
         TimeoutError, match=r"no answer of process 0, 1 within 2 s; stopped\. Do all"
     ):
         run_on_processes(mismatched, 2, timeout_s=2)
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 50
 
 
 def test_a_port_in_use_does_not_matter(monkeypatch):

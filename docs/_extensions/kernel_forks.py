@@ -1,72 +1,88 @@
 """Lets Jupyter's client ask ``kernel_server.py`` for kernels instead of starting a Python for each.
 
-A Python that imports torch takes seconds; a fork of one that has, none. A page sees no difference.
+A Python that imports torch takes seconds, a fork of one that has none; a page sees no difference.
 """
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
+import tempfile
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 SERVER = Path(__file__).with_name("kernel_server.py")
-ASKING = threading.Lock()
+PLACE = "LOOKUP_FORKS"  # the variable with the address of a server that is already there
 NAME = "forks"
 
 
 @cache
-def server() -> TextIO:
-    """Start the server and give the socket on which it is asked."""
-    mine, its = socket.socketpair()
-    call = [sys.executable, str(SERVER), str(its.fileno())]
-    subprocess.Popen(
-        call, pass_fds=[its.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
-    )
-    its.close()
-    return mine.makefile("rw")
+def serve() -> str:
+    """Start a server that ends with this process, and give its address."""
+    folder = tempfile.TemporaryDirectory(prefix="lookup-forks-")
+    address = str(Path(folder.name) / "socket")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        call = [sys.executable, str(SERVER), str(listener.fileno())]
+        held = subprocess.Popen(
+            call, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True
+        )
+    HELD.append((folder, held))
+    return address
+
+
+HELD: list[object] = []  # until this process ends
 
 
 class Fork:
-    """A kernel's process, with what Jupyter's client uses of :class:`subprocess.Popen`."""
+    """A process of ``python -m argv``, with what is needed of :class:`subprocess.Popen`."""
 
     stdin = stdout = stderr = None
 
-    def __init__(self, argv: list[str], folder: str, environment: dict[str, str]) -> None:
-        asked = {"argv": argv, "folder": folder, "environment": environment}
-        with ASKING:
-            print(json.dumps(asked), file=server(), flush=True)
-            answer = server().readline()
+    def __init__(
+        self, argv: list[str], folder: str, environment: Mapping[str, str], files: list[str]
+    ) -> None:
+        self.returncode: int | None = None
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.connect(os.environ.get(PLACE) or serve())
+        self.lines = self.connection.makefile("rw")
+        order = {"argv": argv, "folder": folder, "environment": dict(environment), "files": files}
+        print(json.dumps(order), file=self.lines, flush=True)
+        answer = self.lines.readline()
         if not answer:
             raise RuntimeError(f"{SERVER.name} has ended; what it printed stands above.")
         self.pid = int(answer)
 
     def poll(self) -> int | None:
-        """Tell whether it has ended; how, only its parent knows."""
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return 1
-        return None
+        """Give the exit code of a process that has ended."""
+        if self.returncode is None and select.select([self.connection], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
 
     def wait(self) -> int:
-        """Wait until it has ended."""
-        while self.poll() is None:
-            time.sleep(0.01)
-        return 1
+        """Wait until it has ended, and give its exit code; that of a killed one is negative."""
+        if self.returncode is None:
+            said = self.lines.readline()
+            self.connection.recv(1)  # nothing, and only when it has ended
+            self.lines.close()
+            self.connection.close()
+            self.returncode = int(said) if said else -signal.SIGKILL
+        return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal."""
-        os.kill(self.pid, number)
+        """Send it a signal, if it has not ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it."""
@@ -82,7 +98,8 @@ class Forks(LocalProvisioner):  # type: ignore[misc]  # Jupyter's client says no
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
         """Fork a kernel."""
-        self.process = Fork(cmd[2:], str(options.get("cwd") or Path.cwd()), options["env"])
+        folder = str(options.get("cwd") or Path.cwd())
+        self.process = Fork(cmd[2:], folder, options["env"], [os.devnull])
         self.pid = self.pgid = self.process.pid
         return self.connection_info
 

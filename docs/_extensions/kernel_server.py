@@ -1,19 +1,20 @@
-"""Forks kernels from a process that has imported what most pages import: each is there at once.
+"""Forks commands from a process that has imported what most of them import, so that each is quick.
 
-``kernel_forks.py`` starts it with one end of a socket, asks by a line for each kernel, and closes
-the socket when the build ends; then this process ends, and every kernel that is left with it.
+``kernel_forks.py`` starts it with a listening socket, on which each connection asks for one
+command ``python -m ...``, and holds its standard input: when that closes, this process ends.
 """
 
 import json
 import os
+import runpy
+import select
 import signal
 import socket
 import sys
 import warnings
 from importlib import import_module
-from typing import NoReturn
 
-# What a new kernel finds or sets, but before modules look at it.
+# What a kernel finds or sets when it is new, but before modules look at it.
 PARENT = {"JPY_PARENT_PID": str(os.getpid())}
 os.environ.update(PARENT)
 os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
@@ -24,19 +25,22 @@ MORE = ["torch._dynamo", "myst_nb", "sklearn.feature_extraction.text", "sklearn.
 
 
 def main() -> None:
-    """Import, then fork a kernel for each line, and answer with the number of its process."""
+    """Import, then fork a process for each connection, until nobody is left to ask."""
     sys.path.pop(0)  # this folder, which a page would not find otherwise
-    with socket.socket(fileno=int(sys.argv[1])) as asked, asked.makefile("rw") as lines:
-        load(FIRST)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a kernel that ends leaves nothing behind
-        for count, line in enumerate(lines):
-            load(MORE if count == 1 else [])
-            with warnings.catch_warnings(action="ignore"):  # of OpenBLAS's threads, which can fork
-                pid = os.fork()
-            if pid == 0:
-                os.close(asked.detach())
-                be_kernel(**json.loads(line))
-            print(pid, file=lines, flush=True)
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    load(FIRST)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a process that ends leaves nothing behind
+    count = 0
+    while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
+        asked, _ = listener.accept()
+        count += 1
+        load(MORE if count == 2 else [])
+        with warnings.catch_warnings(action="ignore"):  # of OpenBLAS's threads, which can fork
+            pid = os.fork()
+        if pid == 0:
+            listener.close()
+            become(asked)
+        asked.close()
 
 
 def load(names: list[str]) -> None:
@@ -45,16 +49,35 @@ def load(names: list[str]) -> None:
         import_module(name)
 
 
-def be_kernel(argv: list[str], folder: str, environment: dict[str, str]) -> NoReturn:
-    """Become the kernel that the command would have started."""
+def become(asked: socket.socket) -> None:
+    """Become the command that a connection asks for, and answer with process and exit code.
+
+    The connection closes when the process has ended, however it did.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
-    os.chdir(folder)
+    lines = asked.makefile("rw")
+    order = json.loads(lines.readline())
+    for number, file in enumerate(order["files"]):
+        if file:
+            os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), number)
+    os.chdir(order["folder"])
     os.environ.clear()
-    os.environ.update(environment | PARENT)
-    import_module("numpy").random.seed()  # Python's own begins anew in a fork
-    sys.argv = argv
-    import_module("ipykernel.kernelapp").launch_new_instance()
+    os.environ.update(order["environment"] | PARENT)
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:0] = [order["folder"], *(path for path in paths if path)]
+    import_module("numpy").random.seed()  # Python's own generator begins anew in a fork
+    sys.argv = order["argv"]
+    print(os.getpid(), file=lines, flush=True)
+    code: object = 1
+    try:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+        raise
+    finally:
+        print(code if isinstance(code, int) else 1, file=lines, flush=True)
     sys.exit()
 
 
