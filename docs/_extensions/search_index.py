@@ -85,6 +85,16 @@ def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     yield "search", {"digest": digest.hexdigest()[:8]}, "search.html"
 
 
+def add_files(
+    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Load on the search page what it needs; no modules, since browsers load none from a file."""
+    if page == "search":
+        for name in ("minisearch/minisearch.min.js", "search-sections.js", "search.js"):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("search.css")
+
+
 def _labels(env: BuildEnvironment) -> dict[str, str]:
     """Give the short names of pages in the tables of contents."""
     trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
@@ -152,5 +162,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
+    app.connect("html-page-context", add_files)
     app.connect("build-finished", remove_unused)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -92,8 +92,6 @@
     return found.filter(({ score }) => score > found[0].score / 30);
   };
 
-  // END OF RANKING
-
   const [input, status, nothing, found, more] = ["input", ".search-status", ".search-nothing", ".search-found", ".search-more"].map(name => document.querySelector(`.search-page ${name}`));
   const STEP = 10, AROUND = 12, LONGEST = 40;
 
@@ -173,6 +171,7 @@
     found.replaceChildren();
     more.hidden = true;
     await showMore();
+    if (text !== latest) return;
     nothing.hidden = !text || (results.length > 0 && !/Traceback/.test(text));
     status.textContent = !text ? "" : results.length === 0 ? "Nothing found." : `${results.length} ${results.length === 1 ? "section" : "sections"}, the best first`;
     found.dataset.asked = text;
@@ -191,9 +190,7 @@
     clearTimeout(timer);
     show();
   });
-  more.addEventListener("click", async () => (await showMore()).querySelector("a").focus());
-  document.querySelector(".search-unscripted").hidden = true;
-  form.hidden = false;
+  more.addEventListener("click", async () => (await showMore())?.querySelector("a").focus());
   input.value = (new URLSearchParams(location.search).get("q") || "").replace(/\s+/g, " ");
   input.focus();
   show();
