@@ -98,10 +98,11 @@ def caption_tables(_app: Sphinx, doctree: nodes.document) -> None:
     """Make the line that a cell prints right above its table the table's caption."""
     for table in list(doctree.findall(nodes.table)):
         line = table.previous_sibling()
-        cell = table.parent.get("nb_element") == "cell_code_output"
-        if cell and isinstance(line, nodes.paragraph) and not list(table.findall(nodes.title)):
+        printed = table.parent.parent.get("nb_element") == "mime_bundle"
+        if printed and isinstance(line, nodes.paragraph) and not list(table.findall(nodes.title)):
             table.parent.remove(line)
             table.insert(0, nodes.title("", "", *line.children))
+            doctree.set_id(table)  # Sphinx asks for one where there is a caption
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
