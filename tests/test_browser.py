@@ -8,7 +8,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import axe
 import pytest
 from conftest import ROOT
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 # Width in CSS pixels, scheme, and the least height of a drawing's type.
 VIEWS = [(320, "light", 8.8), (390, "dark", 10.5), (1300, "light", 10.5), (1300, "dark", 10.5)]
@@ -45,6 +47,27 @@ return [...document.querySelectorAll('svg.drawing text')].map(text => {
   return {text: text.textContent, size: parseFloat(style.fontSize) * scale, contrast: contrast(ink, ground)};
 });
 """
+
+
+# Where the tab key stops and should not, does not and should, or meets something without a name.
+INSPECT_STOPS = """
+const frames = 'pre, .cell_output > .output, .pst-scrollable-table-container';
+const faults = [];
+for (const frame of document.querySelectorAll(frames)) {
+  if (!frame.checkVisibility()) continue;
+  const scrolls = frame.scrollWidth - frame.clientWidth > 1 && getComputedStyle(frame).overflowX !== 'visible';
+  const told = frame.outerHTML.slice(0, 120);
+  if (scrolls !== frame.tabIndex >= 0) faults.push(`${scrolls ? 'no stop' : 'a stop'}: ${told}`);
+  if (scrolls && !(frame.role && frame.ariaLabel)) faults.push(`no name: ${told}`);
+}
+const stops = 'a[href], button, input, select, textarea, summary, [tabindex]';
+const reached = [...document.querySelectorAll(stops)].filter(stop =>
+  stop.tabIndex >= 0 && !stop.disabled && stop.checkVisibility({visibilityProperty: true}));
+for (const stop of reached.filter(stop => stop.matches('.headerlink'))) faults.push(stop.outerHTML);
+return {faults, outside: reached.filter(stop => !stop.closest('article')).length};
+"""
+# What an article may add to them: its links and controls, a button for each piece of code.
+MOST_STOPS = 150  # outside of the article, for the longest sidebar and table of contents
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -89,6 +112,10 @@ def test_page_fits_and_can_be_read(browser, address, name, width, theme, least):
     assert loaded
     assert all(url.startswith((address, "data:")) for url in loaded)
     assert browser.execute_script(UNSET_FORMULAS) == []
+    browser.execute_async_script(axe.DRAWN)
+    stops = browser.execute_script(INSPECT_STOPS)
+    assert not stops["faults"]
+    assert stops["outside"] <= MOST_STOPS
     for text in browser.execute_script(INSPECT_DRAWINGS):
         assert text["size"] >= least, text
         assert text["contrast"] >= 4.5, text
@@ -108,3 +135,51 @@ def test_a_check_opens_by_keyboard(browser, address):
     assert code.is_displayed()
     assert line.aria_role
     assert re.match("✓? ?(equal|holds|raises)", line.accessible_name), line.accessible_name
+
+
+def test_the_first_stop_leads_past_the_sidebar(browser, address):
+    """The tab key meets the skip link first; after the return key, the next stop is in the page."""
+    look(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
+    ActionChains(browser).send_keys(Keys.TAB).perform()
+    first = browser.switch_to.active_element
+    WebDriverWait(browser, 2).until(lambda _: first.rect["y"] >= 0)  # it slides into view
+    assert first.text == "Skip to main content"
+    ActionChains(browser).send_keys(Keys.RETURN, Keys.TAB).perform()
+    inside = "return document.querySelector('main').contains(document.activeElement)"
+    assert browser.execute_script(inside)
+
+
+def test_the_type_of_the_site_has_its_signs(browser, address):
+    """Two typefaces set behind it make no difference to the width of a sign that it has."""
+    look(browser, address, "index", 1300, "light")
+    measure = """
+      const [family, signs, done] = arguments;
+      const pen = document.createElement('canvas').getContext('2d');
+      const width = (sign, behind) => {
+        pen.font = `100px '${family}', ${behind}`;
+        return pen.measureText(sign).width;
+      };
+      document.fonts.load(`100px '${family}'`).then(() =>
+        done([...signs].filter(sign => width(sign, 'monospace') !== width(sign, 'serif'))));
+    """
+    signs = "abcXYZ0129 ≡⋮×−–…→✓±²µ√∞“”’"
+    assert browser.execute_async_script(measure, "Lookup Sans", signs) == []
+    assert browser.execute_async_script(measure, "No such type", "abc") == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("name", ["index", "tutorials/lookup-is-matmul", "symptoms"])
+def test_nothing_moves_while_a_page_loads(browser, address, name):
+    """The layout shift that Chromium counts is 0.00, when the type comes from the network too."""
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
+    look(browser, address, name, 390, "light")
+    count = """
+      const done = arguments[0];
+      new PerformanceObserver(list => done(list.getEntries().reduce((sum, shift) => sum + shift.value, 0)))
+        .observe({type: 'layout-shift', buffered: true});
+      setTimeout(() => done(0), 1500);
+    """
+    try:
+        assert round(browser.execute_async_script(count), 2) == 0
+    finally:
+        browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": False})

@@ -19,7 +19,7 @@ Visitor = Callable[[HTML5Translator, nodes.Element], None]
 
 
 def signature_lines(html: str, _node: nodes.Element) -> str:
-    """Give a signature's parameters as spans: Sphinx puts a list into the ``dt`` of another list."""
+    """Give a signature's parameters as spans: Sphinx puts a list into a ``dt``."""
     html = html.replace("<dl>", '<span class="sig-lines">').replace("</dl>", "</span>")
     return html.replace("<dd>", '<span class="sig-line">').replace("</dd>", "</span>")
 
@@ -80,35 +80,38 @@ def rewritten(method: str, change: Change) -> Visitor:
     return visit
 
 
-def quiet_permalinks(
+def mend_body(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Leave the signs behind headings to the mouse.
+    """Leave the signs behind headings to the mouse, and let folds be named by what they say.
 
-    They would be a stop of the tab key at each heading and the last word of its name, and the list
-    of contents has the same addresses.
+    The signs would be a stop of the tab key at each heading and the last word of its name, and the
+    list of contents has the same addresses. MyST-NB names what it hides "Toggle hidden content".
     """
     if "body" in context:
         quiet = '<a aria-hidden="true" tabindex="-1" class="headerlink"'
-        context["body"] = context["body"].replace('<a class="headerlink"', quiet)
+        body = context["body"].replace('<a class="headerlink"', quiet)
+        context["body"] = body.replace(' aria-label="Toggle hidden content"', "")
 
 
 def caption_tables(_app: Sphinx, doctree: nodes.document) -> None:
     """Make the line that a cell prints right above its table the table's caption."""
     for table in list(doctree.findall(nodes.table)):
         line = table.previous_sibling()
-        cell = table.parent.get("nb_element") == "cell_code_output"
-        if cell and isinstance(line, nodes.paragraph) and not list(table.findall(nodes.title)):
+        printed = table.parent.parent.get("nb_element") == "mime_bundle"
+        if printed and isinstance(line, nodes.paragraph) and not list(table.findall(nodes.title)):
             table.parent.remove(line)
             table.insert(0, nodes.title("", "", *line.children))
+            doctree.set_id(table)  # Sphinx asks for one where there is a caption
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Change what the translator writes, and add the script that lets the keyboard scroll."""
     for kind, change in CHANGES.items():
-        pair = (rewritten(f"{way}_{kind.__name__}", change) for way in ("visit", "depart"))
-        app.add_node(kind, override=True, html=tuple(pair))
+        visit = rewritten(f"visit_{kind.__name__}", change)
+        depart = rewritten(f"depart_{kind.__name__}", change)
+        app.add_node(kind, override=True, html=(visit, depart))
     app.connect("doctree-read", caption_tables)
-    app.connect("html-page-context", quiet_permalinks)
+    app.connect("html-page-context", mend_body)
     app.add_js_file("scrollers.js", loading_method="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,7 @@
 """The picture that other sites show beside a link to this one: three ids, and the same as rows."""
 
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,6 +12,8 @@ FILLS = {1: "#ffe3b3", 2: "#d6f5dc", 3: "#ebdfff"}  # of the site's figures, in 
 STROKES = {1: "#963a02", 2: "#116329", 3: "#6f42c1"}
 INK, QUIET, LINE = "#1f2328", "#5b626b", "#8c959f"
 SIDE = 74  # of a cell, in pixels
+WORDS = """nn.Embedding copies rows, nn.Linear multiplies:
+the same bits, checked while the pages are built"""
 
 
 def draw_card(path: Path) -> None:
@@ -19,23 +22,27 @@ def draw_card(path: Path) -> None:
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, 1200), ylim=(630, 0))
     axes.axis("off")
-    axes.text(600, 118, "Lookup ≡ Matmul", size=60, weight="bold", color=INK, ha="center", va="center")
+    _write(axes, 600, 118, "Lookup ≡ Matmul", size=60, weight="bold", color=INK)
+    _write(axes, 487, 228 + 1.5 * SIDE, "≡", size=76, color=STROKES[1])
+    _write(axes, 600, 538, WORDS, size=22, color=QUIET, linespacing=1.5)
     for row, name in enumerate(IDS):
         top = 228 + row * SIDE
         _cell(axes, 310, top, str(name), name)
         for column in range(4):
-            _cell(axes, 590 + column * SIDE, top, str(int(column == name)), name if column == name else 0)
-    axes.text(487, 228 + 1.5 * SIDE, "≡", size=76, color=STROKES[1], ha="center", va="center")
-    words = "nn.Embedding copies rows, nn.Linear multiplies:\nthe same bits, checked while the pages are built"
-    axes.text(600, 538, words, size=22, color=QUIET, ha="center", va="center", linespacing=1.5)
+            bit = int(column == name)
+            _cell(axes, 590 + column * SIDE, top, str(bit), name * bit)
     figure.savefig(path)
 
 
+def _write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
+    axes.text(x, y, text, ha="center", va="center", zorder=4, **style)
+
+
 def _cell(axes: Axes, left: float, top: float, text: str, name: int) -> None:
-    fill, stroke = FILLS.get(name, "white"), STROKES.get(name, LINE)
-    width = 3 if name else 1
-    box = Rectangle((left, top), SIDE, SIDE, facecolor=fill, edgecolor=stroke, linewidth=width, zorder=width)
+    """Draw a cell in the colours of an id, or plainly for 0."""
+    fill, stroke, width = FILLS.get(name, "white"), STROKES.get(name, LINE), 3 if name else 1
+    box = Rectangle((left, top), SIDE, SIDE, facecolor=fill, edgecolor=stroke, linewidth=width)
+    box.set_zorder(width)
     axes.add_patch(box)
-    x, y = left + SIDE / 2, top + SIDE / 2
-    style = {"size": 28, "ha": "center", "va": "center", "zorder": 4}
-    axes.text(x, y, text, color=INK if name else QUIET, weight="bold" if name else "normal", **style)
+    weight, ink = ("bold", INK) if name else ("normal", QUIET)
+    _write(axes, left + SIDE / 2, top + SIDE / 2, text, size=28, weight=weight, color=ink)

@@ -50,8 +50,8 @@ def describe(
         head = f'<base href="{escape(address)}"><meta name="robots" content="noindex">'
         context["metatags"] = head + context.get("metatags", "")
         return
-    # Asked for with the page, the type is there when the text is first drawn. A browser refuses that
-    # to a page opened as a file, so only a published site does.
+    # Asked for with the page, the type is there when the text is first drawn. A browser refuses
+    # that to a page opened as a file, so only a published site does.
     for style in TYPE:
         place = context["pathto"](f"_static/face/{style}.woff2", resource=True)
         link = f'<link rel="preload" as="font" type="font/woff2" crossorigin href="{place}">'
@@ -104,7 +104,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         return
     missing = app.outdir / f"{MISSING}.html"
     # A link within the page means the page itself, and not the first one.
-    missing.write_text(missing.read_text("utf-8").replace('href="#', f'href="{MISSING}.html#'), "utf-8")
+    missing.write_text(
+        missing.read_text("utf-8").replace('href="#', f'href="{MISSING}.html#'), "utf-8"
+    )
     places = (f"{address}{app.builder.get_target_uri(name)}" for name in sorted(app.env.found_docs))
     urls = "\n".join(f"<url><loc>{escape_xml(place)}</loc></url>" for place in places)
     head = '<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'

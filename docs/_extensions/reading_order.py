@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 LINK = re.compile(r'(<a class="[^"]*reference internal[^"]*" href="([^"#]*)[^"]*">)([^<]*)')
-UNNAMED = re.compile(r'(<a [^>]*>)((?:<[^>]*>|[^<])*?)(</a><details[^>]*>)<summary>')
+UNNAMED = re.compile(r"(<a [^>]*>)((?:<[^>]*>|[^<])*?)(</a><details[^>]*>)<summary>")
 
 
 def tutorials(env: BuildEnvironment) -> list[str]:

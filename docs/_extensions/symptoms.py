@@ -18,7 +18,7 @@ from words import recordings, same_words, spans
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
 BOX = """\
-<div class="symptom-box" hidden>
+<div class="symptom-box">
 <label for="symptom-text">Paste an error, a whole traceback, or a few words</label>
 <textarea id="symptom-text" rows="5" autocomplete="off" spellcheck="false"
  aria-describedby="symptom-note"></textarea>
@@ -31,7 +31,7 @@ BOX = """\
 
 
 class Box(SphinxDirective):
-    """``{symptom-box}``: where a traceback is pasted; hidden until its script runs."""
+    """``{symptom-box}``: where a traceback is pasted; its style hides it where no script runs."""
 
     has_content: ClassVar[bool] = False
 

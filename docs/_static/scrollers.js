@@ -3,7 +3,8 @@
 const frames = "pre, .cell_output > .output, .pst-scrollable-table-container";
 const watch = new ResizeObserver((changes) => {
   for (const { target } of changes) {
-    const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+    const wide = target.scrollWidth - target.clientWidth, high = target.scrollHeight - target.clientHeight;
+    const scrolls = Math.max(wide, high) > 1; // a difference of one is a fraction, rounded
     if (scrolls) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
   }

@@ -79,5 +79,4 @@
     clearTimeout(timer);
     timer = setTimeout(show, 150); // a screen reader is told once, not at each key
   });
-  box.hidden = false;
 })();

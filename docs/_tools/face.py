@@ -21,9 +21,7 @@ from fontTools.ttLib import TTFont
 FACE = Path(__file__).parents[1] / "_static" / "face"
 NAME = "Lookup Sans"
 STYLES = {"Regular": "regular", "It": "italic", "Semibold": "bold"}
-SIGNS = "".join(map(chr, range(0x20, 0x7F))) + (
-    "\u00a0©±²³¹µ·×÷éëöü–—‘’“”…⁹√∞∑−≈≠≡≤≥←↑→↓⋮✓"  # noqa: RUF001  # the signs themselves
-)
+SIGNS = "".join(map(chr, range(0x20, 0x7F))) + ("\u00a0©±²³¹µ·×÷éëöü–—‘’“”…⁹√∞∑−≈≠≡≤≥←↑→↓⋮✓")
 
 
 def add(font: TTFont, sign: str, part: str, shifts: list[float], *, upright: bool) -> None:
@@ -61,7 +59,8 @@ def make(source: Path, target: Path, *, upright: bool) -> None:
 
 if __name__ == "__main__":
     spec = find_spec("font_source_sans_pro")
-    assert spec and spec.origin, "font-source-sans-pro is not installed: see above"
+    assert spec is not None, "font-source-sans-pro is not installed: see above"
+    assert spec.origin is not None
     files = Path(spec.origin).parent / "files"
     FACE.mkdir(exist_ok=True)
     for style, name in STYLES.items():
