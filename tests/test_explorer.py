@@ -285,6 +285,36 @@ def test_bags_are_within_the_bound(states):
         near(floats(result["product"]), exact, bound)
 
 
+def test_each_sum_is_rounded_in_its_order(browser, site):
+    """Small enough to be done by hand: half of the last bit of one is lost, twice half is not."""
+    show(browser, site)
+    tiny = {
+        "mode": "bag",
+        "condition": "",
+        "at": [0, 0],
+        "table": [[1.0], [2.0**-24], [2.0**-24]],
+        "arriving": [],
+    }
+    in_order, last, signed = (
+        tiny | {"ids": [0, 1, 2], "weights": [1, 1, 1]},
+        tiny | {"ids": [1, 2, 0], "weights": [1, 1, 1]},
+        tiny
+        | {
+            "mode": "forward",
+            "condition": "zero",
+            "table": [[1.0], [-1.0]],
+            "ids": [0],
+            "weights": [1],
+        },
+    )
+    results = browser.execute_script(COMPUTE, [in_order, last, signed])
+    found = [
+        [floats(result[form]).item() for form in ("lookup", "product")] for result in results[:2]
+    ]
+    assert found == [[1.0, 1.0], [1 + 2.0**-23, 1.0]]  # the product adds in the order of the table
+    assert [results[2][form] for form in ("lookup", "product")] == [[[1 << 31]], [[0]]]
+
+
 def test_the_bits_that_differ_are_those_of_the_results(states):
     """What is counted is the exclusive or of both results."""
     differing = 0
