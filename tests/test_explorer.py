@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from conftest import ROOT
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import (
     assert_bitwise_equal,
@@ -145,7 +145,7 @@ def draw(generator, k):
 
 
 @pytest.fixture(scope="module")
-def states(browser, site, one_thread):
+def states(browser, site):
     """Draw 300 states, and give each with what the browser computes."""
     show(browser, site)
     torch.manual_seed(0)
@@ -158,12 +158,16 @@ def shorten(tensor, condition):
     """Round to bfloat16 as torch does, or cut 13 bits off, of finite numbers."""
     if condition == "bfloat16":
         return tensor.bfloat16().float()
-    return (tensor.view(torch.int32) & ~0x1FFF).view(torch.float32) if condition == "tf32" else tensor
+    return (
+        (tensor.view(torch.int32) & ~0x1FFF).view(torch.float32) if condition == "tf32" else tensor
+    )
 
 
 def tensors(state):
     """Give the ids, what both forms read, and the weights."""
-    source = torch.tensor(state["arriving"][: len(state["ids"])] if state["mode"] == "backward" else state["table"])
+    source = torch.tensor(
+        state["arriving"][: len(state["ids"])] if state["mode"] == "backward" else state["table"]
+    )
     if state["condition"] in SPECIAL:
         source[tuple(state["at"])] = SPECIAL[state["condition"]]
     return torch.tensor(state["ids"]), source, torch.tensor(state["weights"])
@@ -183,7 +187,9 @@ def same(found, expected):
 def near(found, expected, bound):
     """Assert numbers within a bound, where they are finite, and the same ones elsewhere."""
     finite = expected.isfinite()
-    assert torch.equal(found[~finite].nan_to_num(nan=0), expected[~finite].float().nan_to_num(nan=0))
+    assert torch.equal(
+        found[~finite].nan_to_num(nan=0), expected[~finite].float().nan_to_num(nan=0)
+    )
     assert torch.equal(found.isnan(), expected.isnan())
     assert_within(found[finite].double(), expected[finite].double(), bound[finite])
 
@@ -204,7 +210,9 @@ def test_an_id_without_a_row_is_found(states):
             assert result["bad"] is None
             continue
         refused += 1
-        with pytest.raises(IndexError, match=re.escape(f"ids[{result['bad']}] is {state['ids'][result['bad']]}")):
+        with pytest.raises(
+            IndexError, match=re.escape(f"ids[{result['bad']}] is {state['ids'][result['bad']]}")
+        ):
             lookup(torch.tensor(state["ids"]), torch.tensor(state["table"]))
     assert refused == 12
 
@@ -263,11 +271,48 @@ def test_bags_are_within_the_bound(states):
         row = torch.zeros(len(table)).index_add_(0, ids, weights)
         given, short = (shorten(tensor, state["condition"]) for tensor in (table, row))
         exact = (short.double()[:, None] * given.double()).sum(0)[None]
-        bound = rounding_bound(len(table) + 1, torch.float32) * (short.abs()[:, None] * given.abs()).sum(0)[None]
+        bound = (
+            rounding_bound(len(table) + 1, torch.float32)
+            * (short.abs()[:, None] * given.abs()).sum(0)[None]
+        )
         if state["condition"] == "bfloat16":
             bound += exact.abs() * 2.0**-8 * 1.01
-            assert (floats(result["product"]).view(torch.int32)[floats(result["product"]).isfinite()] & 0xFFFF == 0).all()
+            assert (
+                floats(result["product"]).view(torch.int32)[floats(result["product"]).isfinite()]
+                & 0xFFFF
+                == 0
+            ).all()
         near(floats(result["product"]), exact, bound)
+
+
+def test_each_sum_is_rounded_in_its_order(browser, site):
+    """Small enough to be done by hand: half of the last bit of one is lost, twice half is not."""
+    show(browser, site)
+    tiny = {
+        "mode": "bag",
+        "condition": "",
+        "at": [0, 0],
+        "table": [[1.0], [2.0**-24], [2.0**-24]],
+        "arriving": [],
+    }
+    in_order, last, signed = (
+        tiny | {"ids": [0, 1, 2], "weights": [1, 1, 1]},
+        tiny | {"ids": [1, 2, 0], "weights": [1, 1, 1]},
+        tiny
+        | {
+            "mode": "forward",
+            "condition": "zero",
+            "table": [[1.0], [-1.0]],
+            "ids": [0],
+            "weights": [1],
+        },
+    )
+    results = browser.execute_script(COMPUTE, [in_order, last, signed])
+    found = [
+        [floats(result[form]).item() for form in ("lookup", "product")] for result in results[:2]
+    ]
+    assert found == [[1.0, 1.0], [1 + 2.0**-23, 1.0]]  # the product adds in the order of the table
+    assert [results[2][form] for form in ("lookup", "product")] == [[[1 << 31]], [[0]]]
 
 
 def test_the_bits_that_differ_are_those_of_the_results(states):
@@ -290,7 +335,9 @@ def test_data_come_from_the_package(page):
     """The table of the first page, torch's words, and the bounds of sums."""
     _, data = element(page)
     torch.manual_seed(123)
-    assert_bitwise_equal(torch.tensor(data["state"]["table"]), torch.nn.Embedding(4, 5).weight.detach())
+    assert_bitwise_equal(
+        torch.tensor(data["state"]["table"]), torch.nn.Embedding(4, 5).weight.detach()
+    )
     assert data["bounds"] == [rounding_bound(n + 1, torch.float32) for n in range(7)]
     table, outside = torch.zeros(4, 5), torch.tensor([4])
     with pytest.raises(IndexError) as looked_up:
@@ -353,7 +400,9 @@ def test_counts_are_those_of_the_package():
         for _ in range(100):
             sizes = [generator.randint(1, 10**k) for k in (5, 6, 4)]
             distinct = generator.randint(1, min(sizes[:2]))
-            case = timings.Case(form, "forward", sizes[1], sizes[2], sizes[0], "uniform", "float32", "hot")
+            case = timings.Case(
+                form, "forward", sizes[1], sizes[2], sizes[0], "uniform", "float32", "hot"
+            )
             for name in ("operations", "bytes"):
                 known = (*sizes, distinct)
                 total = sum(
@@ -363,14 +412,17 @@ def test_counts_are_those_of_the_package():
                 assert total == sum(getattr(part, name) for part in timings.parts(case, distinct))
 
 
-def test_the_panel_shows_what_the_package_predicts(figure, browser):
+@pytest.mark.usefixtures("figure")
+def test_the_panel_shows_what_the_package_predicts(browser):
     """Counts and times of each form, at random stops, on a card by its data sheet."""
     costs, generator = element("explorer")[1]["costs"], random.Random(2)
     cards = explorer_costs.cards(ROOT / "docs" / "tutorials" / "on-a-gpu.md")
     names = [machine["name"] for machine in costs["machines"]]
     assert names[0] == "the machine of this build"
     assert any(name.startswith("recorded: ") for name in names)
-    assert [name for name in names if name.startswith("data sheet: ")] == [f"data sheet: {card}" for card in cards]
+    assert [name for name in names if name.startswith("data sheet: ")] == [
+        f"data sheet: {card}" for card in cards
+    ]
     for card, (gigabytes, tflops, *_) in cards.items():
         stops = [generator.randrange(len(size["values"])) for size in costs["sizes"]]
         ids, rows, dim = (size["values"][k] for size, k in zip(costs["sizes"], stops, strict=True))
@@ -378,7 +430,9 @@ def test_the_panel_shows_what_the_package_predicts(figure, browser):
         for form, texts in zip(explorer_costs.FORMS, shown, strict=True):
             case = timings.Case(form, "forward", rows, dim, ids, "uniform", "float32", "hot")
             parts = timings.parts(case, min(ids, rows))
-            bound_s = sum(max(p.bytes / (gigabytes * 1e9), p.operations / (tflops * 1e12)) for p in parts)
+            bound_s = sum(
+                max(p.bytes / (gigabytes * 1e9), p.operations / (tflops * 1e12)) for p in parts
+            )
             wanted = [sum(p.operations for p in parts), sum(p.bytes for p in parts), bound_s]
             assert [read(text) for text in texts] == pytest.approx(wanted, rel=0.01), (card, form)
 
@@ -386,7 +440,9 @@ def test_the_panel_shows_what_the_package_predicts(figure, browser):
 def read(text):
     """Read a number with a prefix and a unit."""
     number, _, unit = text.partition(" ")
-    return float(number) * 1000 ** ("pnµm kMGTP".index(unit[0]) - 4 if unit[:1] in tuple("pnµmkMGTP") else 0)
+    return float(number) * 1000 ** (
+        "pnµm kMGTP".index(unit[0]) - 4 if unit[:1] in tuple("pnµmkMGTP") else 0
+    )
 
 
 @pytest.mark.parametrize("k", [0, 1])
@@ -403,7 +459,9 @@ def test_measured_machines_are_predicted_by_the_package(k):
     for _ in range(50):
         form, at = generator.randrange(3), [generator.randrange(len(each)) for each in values]
         ids, rows, dim = (each[i] for each, i in zip(values, at, strict=True))
-        case = timings.Case([*explorer_costs.FORMS][form], "forward", rows, dim, ids, "uniform", "float32", "hot")
+        case = timings.Case(
+            [*explorer_costs.FORMS][form], "forward", rows, dim, ids, "uniform", "float32", "hot"
+        )
         seconds = timings.predicted_s(case, min(ids, rows), ceilings)
         place = ((form * len(values[0]) + at[0]) * len(values[1]) + at[1]) * len(values[2]) + at[2]
         assert 10 ** (machine["log"][place] / 1000) == pytest.approx(seconds, rel=0.002)
@@ -423,7 +481,9 @@ def test_it_starts_in_its_place(browser, site, page, width):
         find(figure, ".pick button:nth-of-type(1)").click()
         for mode in MODES:
             choose(figure, "mode", mode)
-            assert browser.execute_script("return document.documentElement.scrollWidth") <= width, mode
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width, (
+                mode
+            )
     complaints = [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
     assert not [text for text in complaints if "theme mode" not in text]
 
@@ -450,7 +510,10 @@ def test_switches_change_what_is_said(figure):
     assert verdict(figure).endswith(": 1 of 480 bits differ, in 1 of 15 numbers.")
     choose(figure, "condition", "")
     choose(figure, "mode", "bag")
-    assert re.search(r"of 160 bits differ(, in \d of 5 numbers, within the bound of a rounded sum)?\.$", verdict(figure))
+    assert re.search(
+        r"of 160 bits differ(, in \d of 5 numbers, within the bound of a rounded sum)?\.$",
+        verdict(figure),
+    )
     find(figure, ".pick button:last-of-type").click()
     assert verdict(figure) == "Both raise an error: there is no row 4."
     said = [code.text for code in figure.find_elements(By.CSS_SELECTOR, ".stage code")]
@@ -463,7 +526,9 @@ def test_repeated_ids_add_up_backward(figure):
     find(figure, ".pick button:nth-of-type(3)").click()
     choose(figure, "mode", "backward")
     arriving = torch.tensor(element("explorer")[1]["state"]["arriving"])
-    shown = [cell.text for cell in figure.find_elements(By.CSS_SELECTOR, ".copied tr:nth-of-type(3) td")]
+    shown = [
+        cell.text for cell in figure.find_elements(By.CSS_SELECTOR, ".copied tr:nth-of-type(3) td")
+    ]
     wanted = (arriving[0] + arriving[3]).tolist()
     assert [float(text.replace("−", "-")) for text in shown] == pytest.approx(wanted, abs=0.005)
     assert verdict(figure) == "Ids 2, 3, 1, 2: 0 of 640 bits differ."
@@ -496,7 +561,9 @@ def test_the_keyboard_is_enough(figure, browser):
     assert find(figure, ".sum").text.startswith("1 of 60: 0 + 0 × 0.34 = 0")
     assert verdict(figure) == "Multiplying …"
     for control in figure.find_elements(By.CSS_SELECTOR, "button, input, select, [role=img]"):
-        assert control.accessible_name or not control.is_displayed(), control.get_attribute("outerHTML")
+        assert control.accessible_name or not control.is_displayed(), control.get_attribute(
+            "outerHTML"
+        )
 
 
 def test_it_plays_and_is_still_when_off_screen(figure, browser):

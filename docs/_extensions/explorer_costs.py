@@ -25,12 +25,12 @@ FORMS = {
     "one-hot built and multiplied": "one-hot product",
     "multiplication alone": "product, X given",
 }
-SIZES = [
+SIZES: list[dict[str, Any]] = [
     {"name": "ids", "values": [1, 16, 256, 1024, 4096, 65_536], "start": 2},
     {"name": "rows V", "values": [16, 64, 256, 1024, 4096, 50_257, 128_256, 10**6], "start": 5},
     {"name": "columns d", "values": [16, 64, 256, 768, 4096], "start": 1},
 ]
-SHEETS = "tutorials/on-a-gpu"
+SHEETS = "tutorials/on-a-gpu.md"
 Ceilings = dict[str, Any]
 
 
@@ -44,6 +44,11 @@ def costs(app: Sphinx) -> dict[str, Any]:
             for name, about, ceilings in (*_here(app), *_recorded(app), *_sheets(app))
         ],
     }
+
+
+def read_from(docs: Path) -> list[Path]:
+    """List the files that the panel depends on, beside the package and its own page."""
+    return [docs / SHEETS, *(docs / "recordings").glob("*.json")]
 
 
 def case_of(form: str, ids: int, rows: int, dim: int) -> timings.Case:
@@ -80,10 +85,10 @@ def terms(count: Callable[..., int]) -> list[list[int]]:
 
 def times(ceilings: Ceilings) -> list[int]:
     """Predict each form at all stops, in thousandths of the decimal logarithm of seconds."""
-    stops = product(FORMS, *(size["values"] for size in SIZES))
+    ids, rows, dims = (size["values"] for size in SIZES)
     return [
-        round(1000 * log10(timings.predicted_s(case_of(*stop), min(stop[1:3]), ceilings)))
-        for stop in stops
+        round(1000 * log10(timings.predicted_s(case_of(form, n, v, d), min(n, v), ceilings)))
+        for form, n, v, d in product(FORMS, ids, rows, dims)
     ]
 
 
@@ -94,7 +99,7 @@ def _here(app: Sphinx) -> list[tuple[str, str, Ceilings]]:
     except FileNotFoundError:
         LOG.warning("the explorer's page was not run, so this machine is missing; run its cells")
         return []
-    about = f"{machine['cpu']}, one thread, torch {machine['torch']}, measured while this page was built."
+    about = f"{machine['cpu']}, one thread, torch {machine['torch']}; measured in this build."
     return [("the machine of this build", about, machine["ceilings"])]
 
 
@@ -118,7 +123,7 @@ def _sheets(app: Sphinx) -> list[tuple[str, str, Ceilings]]:
     about = "By its data sheet, in float32: a bound, without the price of any call."
     return [
         (f"data sheet: {card}", about, _ceilings(gigabytes * 1e9, tflops * 1e12))
-        for card, (gigabytes, tflops, *_) in cards(Path(app.env.doc2path(SHEETS))).items()
+        for card, (gigabytes, tflops, *_) in cards(Path(app.srcdir) / SHEETS).items()
     ]
 
 

@@ -1,0 +1,73 @@
+"""The words of the explorer: its example, its switches, its tables, and where each is explained."""
+
+WORDS = ["snows", "today", "it", "rains"]
+SWITCHES = {
+    "mode": ("compute", {"forward": "forward", "backward": "backward", "bag": "a weighted bag"}),
+    "condition": (
+        "disturb",
+        {
+            "": "nothing",
+            "nan": "plant NaN",
+            "inf": "plant ∞",
+            "zero": "plant −0",
+            "bfloat16": "round to bfloat16",
+            "tf32": "cut to TF32",
+        },
+    ),
+}
+TITLES = {  # what is read, what the lookup gives, what the product gives
+    "forward": ["table W", "look up: copy rows", "multiply: X W"],
+    "backward": ["arriving gradient G", "look up: add rows in", "multiply: Xᵀ G"],
+    "bag": ["table W", "embedding bag: add rows", "multiply: x W"],
+}
+# Under each switch a sentence, and the section that explains it, by its label.
+WHY = {
+    "forward": (
+        "One times a row is the row, and adding zeros changes nothing.",
+        "The proof, and its four conditions",
+        "stops-theorem",
+    ),
+    "backward": (
+        "What arrives for an id is added into its row, and an id that occurs twice adds up.",
+        "Why a backward pass adds rows",
+        "backward-derivation",
+    ),
+    "bag": (
+        "A row with several entries is a weighted sum of rows; each sum is rounded in its order.",
+        "How far two sums can be apart",
+        "bags-bound",
+    ),
+    "nan": (
+        "Zero times NaN is NaN, so the product has it in a whole column; the lookup only where it "
+        "was read. Choose a number, and the NaN goes there.",
+        "NaN runs down its column",
+        "stops-nonfinite",
+    ),
+    "inf": (
+        "Zero times infinity is NaN, so the product has it in a whole column; the lookup never "
+        "multiplies by zero. Choose a number, and the infinity goes there.",
+        "Why weights have to be finite",
+        "stops-nonfinite",
+    ),
+    "zero": (
+        "−0 is copied with its sign, but −0 + 0 is +0. Choose a number, and the −0 goes there.",
+        "A zero can lose its sign",
+        "stops-signed-zero",
+    ),
+    "bfloat16": (
+        "Under autocast the product gets its numbers rounded to bfloat16, "
+        "to 16 bits; the lookup keeps all 32.",
+        "What autocast shortens",
+        "stops-precision",
+    ),
+    "tf32": (
+        "The product gets its numbers without their last 13 bits; the lookup keeps all 32.",
+        "What TF32 shortens",
+        "stops-precision",
+    ),
+    "range": (
+        "Written as a comparison, the product would give zeros instead and say nothing.",
+        "An id without a row",
+        "stops-range",
+    ),
+}
