@@ -318,13 +318,13 @@ def test_one_folder_has_one_run(path):
     assert [file.name for file in path.parent.iterdir() if file.is_file()] == [path.name]
 
 
-SIXTY = [LOOKUP._replace(ids=n) for n in range(1, 61)]
+MANY = [LOOKUP._replace(ids=n) for n in range(1, 41)]
 AFRESH = multiprocessing.get_context("forkserver")  # imports torch once for all of its processes
 AFRESH.set_forkserver_preload(["test_recorder"])
 
 
 def run(path, origin, said, heard=None):
-    """Record sixty cases, told of each before it is measured, and waiting for a word if asked to."""
+    """Record forty cases, told of each before it is measured, and waiting for a word if asked to."""
     recorder.provenance, recorder.odd_input = (lambda *_: origin), lambda _: {}
     recorder.measure_ceilings = lambda *_, **__: ceilings()
 
@@ -336,7 +336,7 @@ def run(path, origin, said, heard=None):
         return fake(cases, ceilings)
 
     recorder.measure_cases = slow
-    recorder.record(path, SIXTY, **MADE)
+    recorder.record(path, MANY, **MADE)
 
 
 @contextmanager
@@ -365,7 +365,7 @@ def test_a_run_killed_at_ten_random_moments_loses_at_most_the_group_in_progress(
     path, moments, kept, chosen = tmp_path / "mine.json", 10, [], Random(0)
     for _ in range(moments):
         with running(path) as (process, hear):
-            begun = [hear.recv() for _ in range(chosen.randint(1, 5))]
+            begun = [hear.recv() for _ in range(chosen.randint(1, 3))]
             time.sleep(chosen.uniform(0, 0.02))
             process.kill()
             process.join()
@@ -374,16 +374,16 @@ def test_a_run_killed_at_ten_random_moments_loses_at_most_the_group_in_progress(
         assert kept[: len(before)] == before
         done = [result["ids"] for result in kept[len(before) :]]
         assert done in (begun, begun[:-1])
-        assert len(kept) < 60
+        assert len(kept) < len(MANY)
     assert not read_recording(path)["complete"]
     with running(path) as (process, hear):
         process.join(60)
         assert process.exitcode == 0
-        assert len([*said_by(hear)]) == 60 - len(kept)
+        assert len([*said_by(hear)]) == len(MANY) - len(kept)
     whole = read_recording(path)
     assert whole["complete"]
     assert whole["cases"][: len(kept)] == kept
-    assert [result["ids"] for result in whole["cases"]] == list(range(1, 61))
+    assert [result["ids"] for result in whole["cases"]] == list(range(1, 41))
     assert [file.name for file in tmp_path.iterdir() if file.name[0] != "."] == [path.name]
 
 
@@ -393,12 +393,12 @@ def test_two_runs_at_once_do_not_mix(path):
     with running(path, heard) as (process, hear):
         hear.recv()
         with pytest.raises(ValueError, match="another run is recording into this folder"):
-            record(path, SIXTY, fake, **MADE)
-        for _ in range(60):
+            record(path, MANY, fake, **MADE)
+        for _ in MANY:
             word.send("go on")
         process.join(60)
         assert process.exitcode == 0
-    assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 61))
+    assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 41))
 
 
 def test_a_gpu_is_recorded_and_may_be_lost(path, monkeypatch):
