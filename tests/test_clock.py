@@ -153,16 +153,14 @@ assert shutil.which("nvcc")
 {work}
 """
 WORKS = {
-    "import": "import lookup_matmul, lookup_matmul.figures, lookup_matmul.timings",
-    "time": """
+    "ours": """
+import lookup_matmul, lookup_matmul.figures
 from lookup_matmul import timings
+from lookup_matmul.timings.cases import Case, Inputs
+from lookup_matmul.timings.contenders import contender
 a = torch.ones(10)
 timings.time_side_by_side({"sum": a.sum, "product": a.prod}, rounds=3, block_s=0)
 timings.measure_cases([], ceilings={}, device="cpu")
-""",
-    "compile": """
-from lookup_matmul.timings.cases import Case, Inputs
-from lookup_matmul.timings.contenders import contender
 # What would compile finds its imports done; it cannot do them itself in a build that is no CUDA's.
 torch.compiler.reset = lambda: None
 torch.compile = lambda call, **_: call if "torch.utils.cpp_extension" in sys.modules else None

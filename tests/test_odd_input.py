@@ -4,6 +4,9 @@ import functools
 import re
 import subprocess
 
+import pytest
+import torch
+
 from lookup_matmul import odd_input
 from lookup_matmul.markdown import PLAIN
 
@@ -13,18 +16,47 @@ def few(monkeypatch, *names):
     monkeypatch.setattr(odd_input, "FORMS", {name: odd_input.FORMS[name] for name in names})
 
 
+@pytest.mark.parametrize(
+    ("form", "nan", "outside"),
+    [
+        ("lookup", "0 of 3 rows are NaN", "IndexError: index out of range in self"),
+        (
+            "one-hot built and multiplied",
+            "3 of 3 rows are NaN",
+            "RuntimeError: index 9 is out of bounds",
+        ),
+        (
+            "sparse product",
+            "0 of 3 rows are NaN",
+            "RuntimeError: '0 ‹= col_indices ‹ ncols' is not",
+        ),
+    ],
+)
+def test_each_form_says_what_it_did(capsys, form, nan, outside):
+    """In words that a recording may hold."""
+    odd_input.say(form, "cpu")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == nan
+    assert second.startswith(outside)
+    assert re.fullmatch(PLAIN, second)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"), [(0.0, "a row of zeros"), (2.0, "a row of other numbers")]
+)
+def test_what_is_given_for_an_id_too_large_is_told(capsys, monkeypatch, row, said):
+    """As a form that compares ids gives zeros, and one that does not look gives what lies there."""
+    monkeypatch.setitem(odd_input.FORMS, "made up", lambda *_: torch.full((3, 5), row))
+    odd_input.say("made up", "cpu")
+    assert capsys.readouterr().out.splitlines() == ["0 of 3 rows are NaN", said]
+
+
 def test_odd_input_is_tried_in_processes_of_its_own(monkeypatch):
-    """What each form did, in words that a recording may hold."""
-    few(monkeypatch, "lookup", "one-hot built and multiplied", "sparse product")
+    """By the name that the process is to import."""
+    few(monkeypatch, "lookup")
     tried = odd_input.odd_input("cpu")
-    nan, outside = tried["nan_in_another_row"], tried["id_out_of_range"]
-    assert list(nan.values()) == [
-        "0 of 3 rows are NaN",
-        "3 of 3 rows are NaN",
-        "0 of 3 rows are NaN",
-    ]
-    assert outside["lookup"].startswith("IndexError: ")
-    assert re.fullmatch(PLAIN, outside["one-hot built and multiplied"])
+    assert tried["nan_in_another_row"] == {"lookup": "0 of 3 rows are NaN"}
+    assert tried["id_out_of_range"]["lookup"].startswith("IndexError: ")
 
 
 def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch):

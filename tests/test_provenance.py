@@ -1,7 +1,5 @@
 """A measurement says where it was made, or is not made."""
 
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -78,17 +76,3 @@ def test_memory_that_torch_keeps_unused_is_free(monkeypatch):
     }.items():
         monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
     assert free_bytes("cuda") == 10 + 7 - 4
-
-
-def test_the_instrument_is_imported_without_what_it_does_not_need():
-    """A measurement runs with torch and NumPy; the rest is imported where it is used."""
-    code = (
-        "import sys\n"
-        "for name in ('matplotlib', 'psutil', 'cpuinfo', 'triton', 'filelock'):\n"
-        "    sys.modules[name] = None\n"
-        "import lookup_matmul.timings\n"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr

@@ -1,20 +1,19 @@
 """A recording is on disk all along: killed, interrupted or out of time, the next run goes on."""
 
-import signal
-import subprocess
+import multiprocessing
 import sys
 import time
-from contextlib import nullcontext
-from pathlib import Path
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
+from random import Random
 from unittest import mock
 
 import pytest
 from cuda_stand_in import stand_in
 from test_recording import CASES, ceilings, faster, measured
 
-from lookup_matmul.timings import Case, DeviceLost, measure, provenance, recorder
+from lookup_matmul.timings import Case, DeviceLost, __main__, measure, provenance, recorder
 from lookup_matmul.timings.contenders import contender
-from lookup_matmul.timings.recorder import sweep
 from lookup_matmul.timings.recording import read_recording
 
 COMMIT = 40 * "0"
@@ -43,11 +42,18 @@ def record(path, cases, measure=None, **made):
         return recorder.record(path, cases, **made)
 
 
+@cache
+def origin_here():
+    """Describe this machine, once."""
+    return provenance(**MADE)
+
+
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     """Where the recording goes; ceilings and odd input take no time."""
     monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: ceilings())
     monkeypatch.setattr(recorder, "odd_input", lambda _: {})
+    monkeypatch.setattr(recorder, "provenance", lambda *_: origin_here())
     return tmp_path / "recordings" / "mine.json"
 
 
@@ -312,73 +318,87 @@ def test_one_folder_has_one_run(path):
     assert [file.name for file in path.parent.iterdir() if file.is_file()] == [path.name]
 
 
-RUN = """
-import sys, time
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_recorder import LOOKUP, MADE, fake
-from test_recording import ceilings
-from lookup_matmul.timings import recorder
-recorder.measure_ceilings = lambda *_, **__: ceilings()
-recorder.odd_input = lambda _: {}
-def slow(cases, ceilings, **_):
-    print(cases[0].ids, flush=True)
-    sys.stdin.read(int(sys.argv[3]))
-    time.sleep(0.005)
-    return fake(cases, ceilings)
-recorder.measure_cases = slow
-recorder.record(Path(sys.argv[1]), [LOOKUP._replace(ids=n) for n in range(1, 61)], **MADE)
-"""
+MANY = [LOOKUP._replace(ids=n) for n in range(1, 41)]
+AFRESH = multiprocessing.get_context("forkserver")  # imports torch once for all of its processes
+AFRESH.set_forkserver_preload(["test_recorder"])
 
 
-def start(path, *, waiting=False):
-    """Start a run of sixty cases in a process of its own, each waiting for a word if asked to."""
-    return subprocess.Popen(
-        [sys.executable, "-c", RUN, str(path), str(Path(__file__).parent), str(int(waiting))],
-        stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def run(path, origin, said, heard=None):
+    """Record forty cases, told of each before it is measured, and waiting for a word if asked to."""
+    recorder.provenance, recorder.odd_input = (lambda *_: origin), lambda _: {}
+    recorder.measure_ceilings = lambda *_, **__: ceilings()
+
+    def slow(cases, ceilings, **_):
+        said.send(cases[0].ids)
+        if heard:
+            heard.recv()
+        time.sleep(0.005)
+        return fake(cases, ceilings)
+
+    recorder.measure_cases = slow
+    recorder.record(path, MANY, **MADE)
 
 
-@pytest.mark.parametrize("groups", [1, 2, 23])
-def test_a_kill_loses_at_most_the_group_in_progress(tmp_path, groups):
-    """However it ends, what is on disk can be read, and the next run completes it."""
-    path = tmp_path / "mine.json"
-    running = start(path)
-    begun = [running.stdout.readline() for _ in range(groups)]
-    time.sleep(0.003 * groups % 0.01)
-    running.send_signal(signal.SIGKILL)
-    begun += running.stdout.readlines()
-    running.communicate()
-    left = read_recording(path)
-    assert len(begun) - 1 <= len(left["cases"]) < 60
-    assert not left["complete"]
-    again = start(path)
-    asked = again.communicate(timeout=60)[0].split()
-    assert again.returncode == 0
+@contextmanager
+def running(path, *more):
+    """Record in a process of its own; gives it, and what it says."""
+    hear, said = AFRESH.Pipe(duplex=False)
+    process = AFRESH.Process(target=run, args=(path, origin_here(), said, *more))
+    process.start()
+    said.close()
+    try:
+        yield process, hear
+    finally:
+        process.kill()
+        process.join()
+
+
+def said_by(hear):
+    """Give all that was said by a process that has ended."""
+    with suppress(EOFError):
+        while True:
+            yield hear.recv()
+
+
+def test_a_run_killed_at_ten_random_moments_loses_at_most_the_group_in_progress(tmp_path):
+    """Each time what is on disk can be read; the last run completes it, and nothing is done twice."""
+    path, moments, kept, chosen = tmp_path / "mine.json", 10, [], Random(0)
+    for _ in range(moments):
+        with running(path) as (process, hear):
+            begun = [hear.recv() for _ in range(chosen.randint(1, 3))]
+            time.sleep(chosen.uniform(0, 0.02))
+            process.kill()
+            process.join()
+            begun += said_by(hear)
+        before, kept = kept, read_recording(path)["cases"]
+        assert kept[: len(before)] == before
+        done = [result["ids"] for result in kept[len(before) :]]
+        assert done in (begun, begun[:-1])
+        assert len(kept) < len(MANY)
+    assert not read_recording(path)["complete"]
+    with running(path) as (process, hear):
+        process.join(60)
+        assert process.exitcode == 0
+        assert len([*said_by(hear)]) == len(MANY) - len(kept)
     whole = read_recording(path)
     assert whole["complete"]
-    assert whole["cases"][: len(left["cases"])] == left["cases"]
-    assert [result["ids"] for result in whole["cases"]] == list(range(1, 61))
-    assert len(asked) == 60 - len(left["cases"])
-    assert [file.name for file in tmp_path.iterdir() if not file.name.startswith(".")] == [
-        path.name
-    ]
+    assert whole["cases"][: len(kept)] == kept
+    assert [result["ids"] for result in whole["cases"]] == list(range(1, 41))
+    assert [file.name for file in tmp_path.iterdir() if file.name[0] != "."] == [path.name]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such lock")
-def test_two_runs_at_once_do_not_mix(tmp_path):
+def test_two_runs_at_once_do_not_mix(path):
     """The second is refused in words, and the first does not notice."""
-    path = tmp_path / "mine.json"
-    first = start(path, waiting=True)
-    first.stdout.readline()
-    second = start(path)
-    refused = second.communicate(timeout=60)[1]
-    assert second.returncode != 0
-    assert "another run is recording into this folder" in refused
-    first.communicate(60 * "x", timeout=60)
-    assert first.returncode == 0
-    assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 61))
+    heard, word = AFRESH.Pipe(duplex=False)
+    with running(path, heard) as (process, hear):
+        hear.recv()
+        with pytest.raises(ValueError, match="another run is recording into this folder"):
+            record(path, MANY, fake, **MADE)
+        for _ in MANY:
+            word.send("go on")
+        process.join(60)
+        assert process.exitcode == 0
+    assert [result["ids"] for result in read_recording(path)["cases"]] == list(range(1, 41))
 
 
 def test_a_gpu_is_recorded_and_may_be_lost(path, monkeypatch):
@@ -407,35 +427,53 @@ def test_a_gpu_is_recorded_and_may_be_lost(path, monkeypatch):
     assert all(result["launch_s"] > 0 and result["clock_hz"] > 1e9 for result in whole["cases"])
 
 
-def test_the_command_makes_a_recording_and_says_what_to_do(tmp_path):
-    """As nox runs it, quickly."""
-    (tmp_path / "x-2-threads.json").write_text("kept", "utf-8")
-    command = [sys.executable, "-m", "lookup_matmul.timings", "--quick", "--device", "cpu"]
-    command += ["--out", str(tmp_path), "--commit", COMMIT]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    (path,) = tmp_path.glob("*-threads-quick.json")
-    found = read_recording(path)
-    assert found["provenance"]["command"].startswith("python -m lookup_matmul.timings --quick")
-    assert {tuple(case[name] for name in Case._fields) for case in found["cases"]} == set(
-        sweep("quick")
-    )
-    assert found["complete"]
-    assert "leave --quick out" in done.stdout
+@pytest.mark.parametrize(
+    ("options", "said", "name"),
+    [
+        (["--quick"], "It works; leave --quick out", "a-device-r-2-threads-quick.json"),
+        ([], "To share it: git add", "a-device-r-2-threads.json"),
+        (["--minutes", "0.001"], "Cases are left: run it again", "a-device-r-2-threads.json"),
+    ],
+)
+def test_the_command_makes_a_recording_and_says_what_to_do(
+    path, capsys, monkeypatch, options, said, name
+):
+    """Of the sweep of the device, or the quick one, in a file that is named for the machine."""
+    asked, origin = [], origin_here() | {"device": "A device (R)", "threads": 2}
+    for module in (recorder, __main__):
+        monkeypatch.setattr(module, "provenance", lambda *_, **__: origin)
+    monkeypatch.setattr(__main__.torch, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(__main__, "sweep", lambda name: asked.append(name) or SWEPT)
+    command = ["x", *options, "--device", "cpu", "--out", str(path.parent), "--commit", COMMIT]
+    monkeypatch.setattr(sys, "argv", command)
+    path.parent.mkdir()
+    (path.parent / "a-device-r-2-threads-quick.json").write_text("an old trial, replaced")
+    with mock.patch.object(
+        recorder, "measure_cases", lambda group, ceilings, **_: fake(group, ceilings)
+    ):
+        __main__.main()
+    assert said in capsys.readouterr().out
+    found = read_recording(path.parent / name)
+    assert asked == ["quick" if "--quick" in options else "cpu"]
+    assert found["provenance"]["quick"] == ("--quick" in options)
+    assert len(found["cases"]) == (0 if "--minutes" in options else 4)
 
 
-def test_the_command_refuses_an_unknown_commit_in_words(tmp_path):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--commit", "x"], "commit is 'x', expected 40 hexadecimal digits"),
+        (["--commit", COMMIT, "--device", "cuda"], None),
+    ],
+)
+def test_the_command_refuses_in_words(tmp_path, monkeypatch, options, said):
     """In a line, not in a traceback."""
-    command = [
-        sys.executable,
-        "-m",
-        "lookup_matmul.timings",
-        "--commit",
-        "x",
-        "--out",
-        str(tmp_path),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("commit is 'x', expected 40 hexadecimal digits")
-    assert len(done.stderr.splitlines()) == 1
+    monkeypatch.setattr(sys, "argv", ["x", "--device", "cpu", "--out", str(tmp_path), *options])
+    if said is None:
+        said = "the GPU answers no more"
+        monkeypatch.setattr(__main__, "provenance", mock.Mock(side_effect=DeviceLost(said)))
+    with pytest.raises(SystemExit) as ended:
+        __main__.main()
+    assert str(ended.value).startswith(said)
+    assert "\n" not in str(ended.value)
+    assert not list(tmp_path.iterdir())

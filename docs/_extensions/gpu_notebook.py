@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 import lookup_matmul
-from lookup_matmul.timings import provenance
+from lookup_matmul.provenance import provenance
 
 v4: Any = nbformat_v4  # its functions have no types
 PAGE, NAME = "tutorials/on-a-gpu", "measure-your-gpu.ipynb"
@@ -71,7 +71,7 @@ def packed() -> str:
     """Pack what measuring needs of the package, the same bytes for the same source."""
     folder, made = Path(lookup_matmul.__file__).parent, io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:xz") as archive:
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
             if "figures" not in path.parts:
                 content = path.read_bytes()
                 entry = tarfile.TarInfo(f"lookup_matmul/{path.relative_to(folder).as_posix()}")
