@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from scratch import HEAD, PROSE, STAMP, TOCTREE, Copy
 
-
 SOURCES = ("docs/index.md", "src/lookup_matmul/forms.py", "constraints.txt")
 
 

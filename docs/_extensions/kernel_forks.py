@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
-from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 SERVER = Path(__file__).with_name("kernel_server.py")
 PLACE = "LOOKUP_FORKS"  # the variable with the address of a server that is already there
 NAME = "forks"
+HELD: list[object] = []  # a server and its folder, until this process ends
 
 
 @cache
@@ -39,9 +41,6 @@ def serve() -> str:
         )
     HELD.append((folder, held))
     return address
-
-
-HELD: list[object] = []  # until this process ends
 
 
 class Fork:
@@ -93,14 +92,15 @@ class Fork:
         self.send_signal(signal.SIGTERM)
 
 
-class Forks(LocalProvisioner):  # type: ignore[misc]  # Jupyter's client says nothing of its types
+class Forks(LocalProvisioner):
     """What Jupyter's client asks for a kernel."""
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
         """Fork a kernel."""
         folder = str(options.get("cwd") or Path.cwd())
-        self.process = Fork(cmd[2:], folder, options["env"], [os.devnull])
-        self.pid = self.pgid = self.process.pid
+        fork = Fork(cmd[2:], folder, options["env"], [os.devnull])
+        self.process = fork  # type: ignore[assignment]  # it stands in for a Popen
+        self.pid = self.pgid = fork.pid
         return self.connection_info
 
 

@@ -21,7 +21,12 @@ os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
 # Importing these computes nothing: torch's threads would not survive a fork.
 FIRST = ["ipykernel.kernelapp", "matplotlib.style", "matplotlib.figure", "torch", "scipy.sparse"]
 # What a page gets by way of others, such as an optimiser: more than one page alone may need.
-MORE = ["torch._dynamo", "myst_nb", "sklearn.feature_extraction.text", "sklearn.linear_model"]
+MORE = [
+    "torch._dynamo",
+    "myst_nb.sphinx_",
+    "sklearn.feature_extraction.text",
+    "sklearn.linear_model",
+]
 
 
 def main() -> None:
