@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from lookup_matmul.figures.palette import COLOURS
 
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell, and a phone shows it legibly
+# A dark notebook knows none of the properties, and gets a light drawing on a light plate.
+PLATE = "var(--figure-plate, #ffffff)"
 STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font
     "svg.hashsalt": "lookup-matmul",  # the same drawing gives the same file
@@ -67,7 +69,7 @@ def finish(ax: Axes, alt: str) -> Drawing:
         "role": "img",
         "aria-label": alt,
         "font-family": "var(--pst-font-family-base, sans-serif)",
-        "style": f"width: 100%; max-width: {width * 1.25:.0f}px",
+        "style": f"width: 100%; max-width: {width * 1.25:.0f}px; background: {PLATE}",
     }
     for parent in list(root.iter()):
         for child in list(parent):
