@@ -13,15 +13,20 @@ project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"
 copyright = f"2026, {author}"
 release = installed("lookup-matmul")
+html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
+html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
     "build_guard",
     "build_report",
     "checks",
     "execute_ahead",
+    "gpu_notebook",
     "kernel",
     "ledger",
-    "notebook",
+    "notebooks",
     "symptoms",
+    "take_away",
+    "wheel",
     "myst_nb",
     "page_check",
     "sphinx.ext.autodoc",
@@ -32,6 +37,7 @@ extensions = [
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
+templates_path = ["_templates"]
 exclude_patterns = ["_extensions", "inventories", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
@@ -84,8 +90,13 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_theme_options = {
+    "article_header_end": ["take-away", "article-header-buttons"],
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,
 }
-html_copy_source = False
+html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
+# The copy button stands on code, not on outputs, and of a doctest it takes the input alone.
+copybutton_selector = "div:not(.output) > div.highlight pre"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True

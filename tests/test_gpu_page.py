@@ -17,7 +17,7 @@ from lookup_matmul.timings.ceilings import key_of
 from lookup_matmul.timings.recording import write_recording
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from notebook import NAME, notebook, packed
+from gpu_notebook import NAME, notebook, packed
 
 RECORDED = "src/lookup_matmul/recorded"
 PAGE = ROOT / "docs" / "tutorials" / "on-a-gpu.md"

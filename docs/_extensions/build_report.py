@@ -16,7 +16,8 @@ def drop_removed(
 ) -> list[str]:
     """Delete what an earlier build wrote for pages that no longer exist; Sphinx leaves it lying."""
     for docname in removed:
-        (app.outdir / f"{docname}.html").unlink(missing_ok=True)
+        for kind in ("html", "ipynb", "md"):
+            (app.outdir / f"{docname}.{kind}").unlink(missing_ok=True)
     return []
 
 

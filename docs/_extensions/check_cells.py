@@ -41,7 +41,7 @@ def only_checks(source: str) -> bool:
 def only_glue(source: str) -> bool:
     """Tell whether a cell does nothing but hand values to the prose."""
     body = parsed(source).body
-    return bool(body) and all(_is_glue(statement) for statement in body)
+    return bool(body) and all(is_glue(statement) for statement in body)
 
 
 def glues(source: str) -> bool:
@@ -97,7 +97,8 @@ def _asserts_only(statement: ast.stmt) -> bool:
     return _kind(checked) is not None
 
 
-def _is_glue(statement: ast.stmt) -> bool:
+def is_glue(statement: ast.stmt) -> bool:
+    """Tell whether a statement imports glue or calls it."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "myst_nb"
     call = statement.value if isinstance(statement, ast.Expr) else None

@@ -33,7 +33,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     cited = _store(app.env, "cited")[docname] = []
     cells = [n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE]
     ran = NbMetadataCollector.get_exec_data(app.env, docname)
-    executed, lines = _executed(app, docname) if ran else ([], [])
+    executed, lines = executed_cells(app, docname) if ran else ([], [])
     shown = {cell["cell_index"]: cell for cell in cells}
     place: nodes.Element = doctree
     for index, source in enumerate(executed):
@@ -166,7 +166,7 @@ def _lined(node: nodes.Element) -> nodes.Element:
     return node
 
 
-def _executed(app: Sphinx, docname: str) -> tuple[list[nbformat.NotebookNode], list[int]]:
+def executed_cells(app: Sphinx, docname: str) -> tuple[list[nbformat.NotebookNode], list[int]]:
     """Give the cells of a page with what they gave, and the line before each.
 
     MyST-NB writes the notebook beside the site, but without outputs where they come from the

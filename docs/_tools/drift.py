@@ -56,14 +56,15 @@ def cells_of(page: NotebookNode) -> list[dict[str, Any]]:
     found = []
     for cell, line in zip(page.cells, page.metadata["source_map"], strict=True):
         if cell.cell_type == "code":
-            said = [_said(output) for output in cell.outputs]
-            kept = [text for text in said if not measures or text.startswith("error: ")]
+            outputs = [said(output) for output in cell.outputs]
+            kept = [text for text in outputs if not measures or text.startswith("error: ")]
             expected = "raises-exception" in cell.metadata.get("tags", [])
             found.append({"line": line, "code": cell.source, "outputs": kept, "raises": expected})
     return found
 
 
-def _said(output: NotebookNode) -> str:
+def said(output: NotebookNode) -> str:
+    """Give what an output shows, as text."""
     if output.output_type == "error":
         return f"error: {output.ename}: {output.evalue}"
     data = output.get("data", {})
