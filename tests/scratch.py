@@ -43,7 +43,15 @@ class Copy:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for name in ("docs", "src", "tests", "constraints.txt", "pyproject.toml"):
+        for name in (
+            "docs",
+            "src",
+            "tests",
+            "constraints.txt",
+            "pyproject.toml",
+            "README.md",
+            "LICENSE",
+        ):
             source = ROOT / name
             ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(

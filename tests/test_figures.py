@@ -108,6 +108,12 @@ def test_every_colour_can_be_replaced_by_the_page(drawing):
     assert all(name.startswith("--figure-") for name in COLOURS)
 
 
+@pytest.mark.parametrize("drawing", (DRAWINGS | PLOTS).values(), ids=DRAWINGS | PLOTS)
+def test_every_drawing_has_a_light_plate_where_no_page_takes_it_away(drawing):
+    """So that a dark notebook, which sets no property, shows dark ink on white."""
+    assert "; background: var(--figure-plate, #ffffff)" in drawing.svg.partition(">")[0]
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [

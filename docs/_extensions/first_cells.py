@@ -8,7 +8,10 @@ from importlib.metadata import packages_distributions, requires
 from check_cells import parsed
 from kernel import CONFIG, QUIET
 
-PACKAGE, OPTIONS = "lookup_matmul", {"matplotlib": "figures", "cloudpickle": "sharded", "psutil": "timings"}
+PACKAGE, OPTIONS = (
+    "lookup_matmul",
+    {"matplotlib": "figures", "cloudpickle": "sharded", "psutil": "timings"},
+)
 WANTED = f"[{','.join(OPTIONS.values())}]"
 NEEDS = """\
 # What this notebook needs{where}; nothing is installed that is there already.
@@ -23,8 +26,8 @@ FROM_THE_SITE = """\
 """
 FROM_A_CLONE = """\
     raise ModuleNotFoundError(
-        f"This notebook needs {{', '.join(missing)}}. In a clone of the project, with the Python of this "
-        "kernel, run: python -m pip install '.{wanted}'{besides}"
+        f"This notebook needs {{', '.join(missing)}}. In a clone of the project, with the Python "
+        "of this kernel, run: python -m pip install '.{wanted}'{besides}"
     )
 """
 SETTINGS = """\
@@ -38,7 +41,7 @@ get_ipython().InteractiveTB.set_mode(mode="{xmode}")
 
 
 def needs(sources: Iterable[str], address: str) -> str:
-    """Write the cell that installs what the cells of a page import, with torch, if it is missing."""
+    """Write the cell that installs what is missing of what a page imports, torch too."""
     modules = {name for source in sources for name in _imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
     known = packages_distributions()

@@ -40,7 +40,8 @@ for name, recording in recordings.items():
 Markdown(verdicts(recordings))
 """
 GIVE = """To contribute the recording, download the file named above, put it into
-`src/lookup_matmul/recorded/` of the project, and propose it. Do not change a number in it: reading checks them all.
+`src/lookup_matmul/recorded/` of the project, and propose it.
+Do not change a number in it: reading checks them all.
 """
 
 

@@ -38,7 +38,7 @@ THROUGH = (
 MARKS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
 TAGS = {nodes.subscript: "sub", nodes.superscript: "sup"}
 READS_AS_MARKDOWN = re.compile(r"([\\`*_\[\]<>|$~])")
-BEGINS_AS_MARKDOWN = re.compile(r"^(\s*)(#+|[-+]|\d+(?=[.)]))(?=\s|[.)])", re.MULTILINE)
+BEGINS_AS_MARKDOWN = re.compile(r"^( *(?:\d+(?=[.)])|(?=#+|[-+])))([-+.)]|#+)(?=\s)", re.MULTILINE)
 
 
 def words(node: nodes.Node, link: Link) -> str:
@@ -70,10 +70,11 @@ def words(node: nodes.Node, link: Link) -> str:
 
 def blocks(node: nodes.Node, link: Link) -> list[str]:
     """Write what stands in blocks of its own: paragraphs, lists, tables, formulas."""
-    if isinstance(node, SILENT):
+    if isinstance(node, SILENT) or _is_navigation(node):
         return []
     if isinstance(node, nodes.literal_block):
-        return [f"```{node.get('language', '')}\n{node.astext()}\n```".replace("```default", "```")]
+        language = node.get("language", "default").replace("default", "")
+        return [f"```{language}\n{node.astext().rstrip()}\n```"]
     if isinstance(node, nodes.math_block):
         return [_formula(node)]
     if isinstance(node, nodes.bullet_list | nodes.enumerated_list):
@@ -84,8 +85,9 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         terms = [words(n, link) for n in node.findall(nodes.term)]
         return [f"**{', '.join(terms)}**", *blocks(node[-1], link)]
     if isinstance(node, nodes.Admonition):
-        title = "" if isinstance(node[0], nodes.title) else f"**{type(node).__name__.title()}**"
-        return [_quoted([*([title] if title else []), *_all(node.children, link)])]
+        titled = isinstance(node.children[0], nodes.title)
+        name = [] if titled else [f"**{type(node).__name__.title()}**"]
+        return [_quoted([*name, *_all(node.children, link)])]
     if isinstance(node, nodes.block_quote):
         return [_quoted(_all(node.children, link))]
     if isinstance(node, dropdown_main | fold):
@@ -104,6 +106,10 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         return [BEGINS_AS_MARKDOWN.sub(r"\1\\\2", text)] if text else []
     _unknown(node)
     return _all(node.children, link)
+
+
+def _is_navigation(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.compound) and "toctree-wrapper" in node["classes"]
 
 
 def _is_card_title(node: nodes.Node) -> bool:
@@ -142,7 +148,7 @@ def _quoted(inner: list[str]) -> str:
 
 
 def _folded(node: nodes.Element, link: Link) -> list[str]:
-    """Write a native element, closed; what stands in it needs empty lines to be read as Markdown."""
+    """Write a native element, closed; between empty lines its content is read as Markdown."""
     if isinstance(node, fold):
         title, inner = node["summary"], node.children
     else:
@@ -178,4 +184,6 @@ def _table(node: nodes.table, link: Link) -> list[str]:
 
 def _unknown(node: nodes.Node) -> None:
     what = f"{type(node).__module__}.{type(node).__name__}"
-    LOG.warning(f"a notebook cannot show {what}; say how in _extensions/markdown_of.py", location=node)
+    LOG.warning(
+        f"a notebook cannot show {what}; say how in _extensions/markdown_of.py", location=node
+    )

@@ -4,32 +4,31 @@ It needs neither this site nor MyST-NB: values stand in the text, links lead to 
 words, sources are listed at the end, and the first cells install what is missing.
 """
 
-import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-import nbformat
 from checks import CODE, executed_cells
 from docutils import nodes
 from first_cells import needs, settings
-from glue_free import without_glue
 from markdown_of import Link, blocks, words
 from myst_nb.sphinx_ import NbMetadataCollector
 from nbformat import v4 as nbformat_v4
+from notebook_cells import notebook_cell
 from sphinx.application import Sphinx
 from wheel import address
 
 v4: Any = nbformat_v4  # its functions have no types
-FOLDED = {"check", "setup", "remove-input", "remove-cell", "hide-cell", "hide-input"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 ABOUT = """\
 *A notebook of {page}, from the site {project}, version {release}. \
 It runs from top to bottom in any Jupyter. Cells that are folded here are folded there: \
 they check what the text says, prepare it, or draw a figure, which shows when they are run.*"""
 SOURCES = "Sources of this notebook"
+ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a list here
 
 
 def make(app: Sphinx, docname: str, tree: nodes.document) -> dict[str, Any]:
@@ -53,9 +52,10 @@ def make(app: Sphinx, docname: str, tree: nodes.document) -> dict[str, Any]:
         if isinstance(piece, str):
             cells.append(v4.new_markdown_cell(piece))
         while isinstance(piece, int) and waiting and waiting[0] <= piece:
-            cells += _cell(executed[waiting.pop(0)])
+            cells += notebook_cell(executed[waiting.pop(0)])
     if cited:
-        listed = "\n".join(f"- {text}" for text in sorted(cited.values()))
+        order = sorted(cited, key=lambda label: (len(label), label))
+        listed = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in order)
         cells.append(v4.new_markdown_cell(f"## {SOURCES}\n\n{listed}"))
     return _numbered(_joined(cells))
 
@@ -69,14 +69,19 @@ def links(
         for section in tree.findall(nodes.section)
         for anchor in section["ids"]
     }
-    sources = {c.citation_id: c for c in app.env.get_domain("cite").citations}  # type: ignore[attr-defined]
+    sources = {
+        f"{app.builder.get_relative_uri(docname, c.bibliography_key.docname)}#{c.citation_id}": c
+        for c in app.env.get_domain("cite").citations  # type: ignore[attr-defined]
+    }
 
     def link(reference: nodes.reference) -> str | None:
         uri = reference.get("refuri") or f"#{reference.get('refid', '')}"
         path, _, anchor = uri.partition("#")
-        if anchor in sources and "bibliography" in path:
-            source = sources[anchor]
-            cited[anchor] = f"{reference.astext()} {source.tooltip_entry.text.render_as('markdown')}"
+        if uri in sources:
+            entry = sources[uri].tooltip_entry
+            cited[entry.label] = ESCAPED.sub(
+                r"\1", " ".join(entry.text.render_as("markdown").split())
+            )
         if "://" in uri or uri.startswith("mailto:"):
             return uri
         if not path and anchor in headings:  # Jupyter names a heading by its words
@@ -108,51 +113,20 @@ def _holds_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Element) and node.get("nb_element") == CODE
 
 
-def _cell(cell: nbformat.NotebookNode) -> list[Any]:
-    """Give a cell without glue, with its outputs, or nothing if nothing is left."""
-    tags = cell.metadata.get("tags", [])
-    source = without_glue(cell.source)
-    if not source or "skip-execution" in tags:
-        return []
-    jupyter = {}
-    if FOLDED & set(tags) or "figure" in cell.metadata.get("mystnb", {}):
-        jupyter["source_hidden"] = True
-    if "remove-output" in tags:
-        jupyter["outputs_hidden"] = True
-    metadata = {"tags": tags} if tags else {}
-    if jupyter:
-        metadata["jupyter"] = jupyter
-    outputs = [_without_drawing(output) for output in outputs_of(cell)]
-    return [v4.new_code_cell(source, metadata=metadata, outputs=outputs)]
-
-
-def outputs_of(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    """Give the outputs of a cell, but what glue keeps for the prose."""
-    return [output for output in cell.outputs if "scrapbook" not in output.get("metadata", {})]
-
-
-def _without_drawing(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Leave a drawing's words alone: Jupyter shows no SVG of a notebook that it has not run."""
-    output = copy.deepcopy(output)
-    if output.get("data", {}).get("text/html", "").startswith("<svg"):
-        del output["data"]["text/html"]
-    return output
-
-
 def _joined(cells: list[Any]) -> list[Any]:
     """Join the pieces of text between two cells or headings."""
     joined: list[Any] = []
     for cell in cells:
-        if cell.cell_type == "markdown" and joined and joined[-1].cell_type == "markdown":
-            if not cell.source.startswith("#"):
-                joined[-1].source += f"\n\n{cell.source}"
-                continue
-        joined.append(cell)
+        text = cell.cell_type == "markdown" and not cell.source.startswith("#")
+        if text and joined and joined[-1].cell_type == "markdown":
+            joined[-1].source += f"\n\n{cell.source}"
+        else:
+            joined.append(cell)
     return joined
 
 
 def _numbered(cells: list[Any]) -> dict[str, Any]:
-    """Number the cells as a run from top to bottom does, the same in every build."""
+    """Give the cells the numbers of a run from top to bottom, the same in every build."""
     count = 0
     for k, cell in enumerate(cells):
         cell["id"] = f"cell-{k}"
