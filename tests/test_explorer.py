@@ -24,6 +24,7 @@ from lookup_matmul import (
     rounding_bound,
     timings,
 )
+from lookup_matmul.recorded import FOLDER
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 import explorer_costs
@@ -451,7 +452,7 @@ def test_measured_machines_are_predicted_by_the_package(k):
     costs, generator = element("explorer")[1]["costs"], random.Random(3)
     machine = costs["machines"][k]
     if k:
-        recordings = timings.read_recordings(ROOT / "docs" / "recordings")
+        recordings = timings.read_recordings(FOLDER)
         ceilings = recordings[machine["name"].removeprefix("recorded: ")]["ceilings"][0]
     else:
         ceilings = explorer_costs.measured(ROOT / "build" / "jupyter_execute")["ceilings"]

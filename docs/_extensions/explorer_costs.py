@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from lookup_matmul import timings
+from lookup_matmul.recorded import FOLDER
 
 LOG = logging.getLogger(__name__)
 FORMS = {
@@ -48,7 +49,7 @@ def costs(app: Sphinx) -> dict[str, Any]:
 
 def read_from(docs: Path) -> list[Path]:
     """List the files that the panel depends on, beside the package and its own page."""
-    return [docs / SHEETS, *(docs / "recordings").glob("*.json")]
+    return [docs / SHEETS, *FOLDER.glob("*.json")]
 
 
 def case_of(form: str, ids: int, rows: int, dim: int) -> timings.Case:
@@ -111,7 +112,7 @@ def measured(executed: Path) -> dict[str, Any]:
 
 
 def _recorded(app: Sphinx) -> list[tuple[str, str, Ceilings]]:
-    recordings = timings.read_recordings(Path(app.srcdir) / "recordings")
+    recordings = timings.read_recordings(FOLDER)
     return [
         (f"recorded: {name}", f"{timings.describe(found)}.", found["ceilings"][0])
         for name, found in recordings.items()
