@@ -163,7 +163,7 @@ def linkcheck(session: nox.Session) -> None:
 
 @nox.session(venv_backend="none")
 def lighthouse(session: nox.Session) -> None:
-    """Grade every page of the built site for a phone; needs Node; ``-- index`` names some."""
+    """Grade every page of the built site with Lighthouse; needs Node; ``-- index`` names one."""
     session.run("python", "docs/_tools/lighthouse.py", *session.posargs)
 
 

@@ -126,6 +126,7 @@ def test_pages_run_their_own_scripts_only(built):
         assert [f"'sha256-{digest}'" for digest in digests] == policy["script-src"].split()[1:]
         assert all(node.has_attr("defer") for node in page.select("script[src]")), path
         assert not page.select("style, iframe, object, embed, base"), path
+        assert page.select_one('meta[name="description"]')["content"], path
         handlers = [name for node in page.find_all(True) for name in node.attrs if name[:2] == "on"]
         assert not handlers, path
         assert not page.select('[href^="javascript:"]'), path

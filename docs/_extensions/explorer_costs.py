@@ -42,7 +42,7 @@ def costs(app: Sphinx) -> dict[str, Any]:
         "forms": [{"name": name} | counts(form) for form, name in FORMS.items()],
         "machines": [
             {"name": name, "about": about, "log": times(ceilings)}
-            for name, about, ceilings in (*_here(app), *_recorded(app), *_sheets(app))
+            for name, about, ceilings in (*_here(app), *_recorded(), *_sheets(app))
         ],
     }
 
@@ -111,7 +111,7 @@ def measured(executed: Path) -> dict[str, Any]:
     return machine
 
 
-def _recorded(app: Sphinx) -> list[tuple[str, str, Ceilings]]:
+def _recorded() -> list[tuple[str, str, Ceilings]]:
     recordings = timings.read_recordings(FOLDER)
     return [
         (f"recorded: {name}", f"{timings.describe(found)}.", found["ceilings"][0])

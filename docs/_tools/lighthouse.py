@@ -1,6 +1,6 @@
 """Grade every page of the built site with Lighthouse, as a phone on a slow network meets it.
 
-Needs Node and Chromium, which nothing else here does. Names of pages, such as ``index``, choose some.
+Needs Node and Chromium. Names of pages, such as ``index``, choose some.
 """
 
 import gzip
@@ -28,7 +28,7 @@ COLUMNS = [*LEAST, *MOST]
 class Host(SimpleHTTPRequestHandler):
     """Sends what hosts of static sites send: text compressed, to be kept for ten minutes."""
 
-    def do_GET(self) -> None:  # noqa: N802  # http.server names it so
+    def do_GET(self) -> None:
         """Send a file of the site."""
         path = Path(self.translate_path(self.path))
         if not path.is_file():
