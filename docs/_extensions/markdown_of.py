@@ -84,6 +84,8 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
     if isinstance(node, nodes.definition_list_item):
         terms = [words(n, link) for n in node.findall(nodes.term)]
         return [f"**{', '.join(terms)}**", *blocks(node[-1], link)]
+    if isinstance(node, nodes.citation):
+        return [f"- \\[{node.children[0].astext()}\\] {' '.join(_all(node.children[1:], link))}"]
     if isinstance(node, nodes.Admonition):
         titled = isinstance(node.children[0], nodes.title)
         name = [] if titled else [f"**{type(node).__name__.title()}**"]
