@@ -13,6 +13,7 @@ nox.options.reuse_venv = "yes"  # torch is large: an environment is updated, not
 ROOT = Path(__file__).parent
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 AT_ONCE = ["-n", "logical", "--maxprocesses=4", "--dist=worksteal"]  # each holds torch
+WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}  # else threads of one worker keep others from the cores
 CONSTRAINTS = ROOT / "constraints.txt"
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees"]
 HTML = ["-b", "html", "docs", "build/html"]
@@ -61,7 +62,7 @@ def live(session: nox.Session) -> None:
     install(session, "docs", "live")
     LOCK.release()  # it runs until it is stopped; its builds wait for others by themselves
     options = ["--watch", "src", "--open-browser", *session.posargs]
-    session.run("python", "docs/_tools/live.py", *SPHINX[1:], *options, *HTML)
+    session.run("python", "docs/_tools/live.py", *SPHINX[1:], *options, *HTML, env=WAITING)
 
 
 @nox.session
@@ -71,7 +72,7 @@ def tests(session: nox.Session) -> None:
     axe = nox.project.dependency_groups(PYPROJECT, "axe")
     session.install("--no-deps", *axe, "-c", str(CONSTRAINTS))
     session.run(*SPHINX, *HTML)
-    session.run("pytest", *AT_ONCE, *session.posargs)
+    session.run("pytest", *AT_ONCE, *session.posargs, env=WAITING)
 
 
 @nox.session
@@ -94,7 +95,7 @@ def versions(session: nox.Session) -> None:
     needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
     for bounds in ([bound.replace(">=", "==") for bound in newest], newest):
         session.install("--upgrade", "-e", ".[figures,timings]", *needs, *bounds)
-        session.run("pytest", *AT_ONCE, "-m", "not site", *session.posargs)
+        session.run("pytest", *AT_ONCE, "-m", "not site", *session.posargs, env=WAITING)
 
 
 @nox.session

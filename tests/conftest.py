@@ -27,11 +27,6 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-# Tests run side by side share the cores: a second thread would wait for other tests.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    torch.set_num_threads(
-        max(1, (os.cpu_count() or 1) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
-    )
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 

@@ -11,13 +11,15 @@ os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 SETTLE = """
 import select as _select, sys as _sys, time as _time
 
-def _settle(*_, streams=(_sys.stdout, _sys.stderr), select=_select.select, sleep=_time.sleep):
+_pipes = [stream._fid for stream in (_sys.stdout, _sys.stderr) if stream._fid is not None]
+
+def _settle(*_, pipes=_pipes, select=_select.select, sleep=_time.sleep):
     sleep(0.001)
-    while select([stream._fid for stream in streams], [], [], 0)[0]:
+    while select(pipes, [], [], 0)[0]:
         sleep(0.001)
 
 get_ipython().events.register("post_run_cell", _settle)
-del _select, _settle, _sys, _time
+del _pipes, _select, _settle, _sys, _time
 """
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821  # IPython puts it there

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -24,12 +25,22 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 SERVER = Path(__file__).with_name("kernel_server.py")
 PLACE = "LOOKUP_FORKS"  # the variable with the address of a server that is already there
 NAME = "forks"
+WAITING = "OMP_WAIT_POLICY"
+STARTING = threading.Lock()
 HELD: list[object] = []  # a server and its folder, until this process ends
 
 
+def serve(policy: str | None = None) -> str:
+    """Start a server that ends with this process, unless it is there, and give its address.
+
+    How torch's threads wait is fixed when torch is imported, so each policy has a server.
+    """
+    with STARTING:
+        return _serve(policy)
+
+
 @cache
-def serve() -> str:
-    """Start a server that ends with this process, and give its address."""
+def _serve(policy: str | None) -> str:
     folder = tempfile.TemporaryDirectory(prefix="lookup-forks-")
     address = str(Path(folder.name) / "socket")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -37,7 +48,11 @@ def serve() -> str:
         listener.listen()
         call = [sys.executable, str(SERVER), str(listener.fileno())]
         held = subprocess.Popen(
-            call, pass_fds=[listener.fileno()], stdin=subprocess.PIPE, start_new_session=True
+            call,
+            env=os.environ | ({WAITING: policy} if policy else {}),
+            pass_fds=[listener.fileno()],
+            stdin=subprocess.PIPE,
+            start_new_session=True,
         )
     HELD.append((folder, held))
     return address
@@ -53,7 +68,7 @@ class Fork:
     ) -> None:
         self.returncode: int | None = None
         self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.connect(os.environ.get(PLACE) or serve())
+        self.connection.connect(os.environ.get(PLACE) or serve(environment.get(WAITING)))
         self.lines = self.connection.makefile("rw")
         order = {"argv": argv, "folder": folder, "environment": dict(environment), "files": files}
         print(json.dumps(order), file=self.lines, flush=True)
