@@ -102,7 +102,7 @@ def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
         yield from (b for n in node.findall(nodes.caption) for b in blocks(n, link))
     elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):
         yield f"{'#' * depth} {words(node, link)}"
-    elif isinstance(node, nodes.section) or any(_holds_cell(n) for n in node.findall()):
+    elif isinstance(node, nodes.document | nodes.section) or any(map(_holds_cell, node.findall())):
         for child in node.children:
             yield from _pieces(child, link, depth + isinstance(node, nodes.section))
     else:
