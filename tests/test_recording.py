@@ -200,6 +200,8 @@ WRONG = {
     "another command": ("provenance.command", "sleep 1", "data.provenance.command is 'sleep 1', expected python -m"),
     "commit unknown": ("provenance.commit", "unknown", "data.provenance.commit is 'unknown', expected [0-9a-f]{40}"),
     "commit cut short": ("provenance.commit", "0123456", "data.provenance.commit is '0123456', expected"),
+    "a whole number with a point": ("cases.0.rounds", 9.0, "data.cases[0].rounds is 9.0, expected a whole number"),
+    "threads are true": ("provenance.threads", True, "data.provenance.threads is True, expected a whole number"),
     "no threads": ("provenance.threads", 0, "data.provenance.threads is 0, expected a whole number from 1 to 4095"),
     "foreign member": ("provenance.host", "x", "data.provenance.host is 'x', expected no such member"),
     "whether it is a trial is text": ("provenance.quick", "no", "data.provenance.quick is 'no', expected true or false"),
