@@ -62,7 +62,10 @@ def settings() -> str:
     found = {}
     for statement in ast.parse(CONFIG.read_text("utf-8")).body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
-            found[statement.targets[0].attr] = ast.literal_eval(statement.value)
+            value = statement.value
+            if isinstance(value, ast.List):  # what has a name there, only a build needs
+                value.elts = [line for line in value.elts if isinstance(line, ast.Constant)]
+            found[statement.targets[0].attr] = ast.literal_eval(value)
     quiet = repr(QUIET).replace("'", '"')
     lines = "\n".join(found["exec_lines"])
     return SETTINGS.format(quiet=quiet, xmode=found["xmode"], lines=lines).rstrip()
