@@ -152,9 +152,10 @@ SCRIPT = """
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_processes_end_with_the_one_that_started_them(tmp_path, how):
+def test_processes_end_with_the_one_that_started_them(tmp_path_factory, how):
     """Even if its whole session is killed: no process, no socket and no folder is left."""
-    script, scratch = tmp_path / "script.py", tmp_path / "scratch"
+    tmp_path = tmp_path_factory.mktemp("ends")  # short, since a socket's whole path is limited
+    script, scratch = tmp_path / "script.py", tmp_path / "s"
     scratch.mkdir()
     script.write_text(textwrap.dedent(SCRIPT).replace("FOLDER", repr(str(tmp_path))), "utf-8")
     environment = os.environ | {"TMPDIR": str(scratch)}
