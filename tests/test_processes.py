@@ -5,17 +5,23 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
 from pathlib import Path
-from tempfile import gettempdir
 
 import pytest
 import torch
 from torch import distributed
 
 from lookup_matmul.sharded import run_on_processes
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path_factory, monkeypatch):
+    """Give each test temporary folders of its own: other tests, at the same time, make theirs."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("t")))
 
 
 def about():
@@ -44,7 +50,7 @@ def test_results_come_in_the_order_of_the_ranks(count):
 
 def folders():
     """List the temporary folders of processes that run, or ran."""
-    return {path for path in Path(gettempdir()).glob("lookup-matmul-*") if path.is_dir()}
+    return {path for path in Path(tempfile.gettempdir()).glob("lookup-matmul-*") if path.is_dir()}
 
 
 def test_an_error_names_its_process(capfd):
