@@ -51,7 +51,7 @@ return [...document.querySelectorAll('svg.drawing text')].map(text => {
 
 # Where the tab key stops and should not, does not and should, or meets something without a name.
 INSPECT_STOPS = """
-const frames = 'pre, .cell_output > .output, .pst-scrollable-table-container';
+const frames = 'pre, div.math, .cell_output > .output, .pst-scrollable-table-container';
 const faults = [];
 for (const frame of document.querySelectorAll(frames)) {
   if (!frame.checkVisibility()) continue;

@@ -112,7 +112,7 @@ def test_the_page_works_under_its_policy(browser, address):  # noqa: F811
     field = browser.switch_to.active_element
     assert field.get_attribute("type") == "search"
     field.send_keys("tied weights", Keys.RETURN)
-    assert wait(browser, "document.querySelectorAll('#search-results a').length > 0")
+    assert wait(browser, "document.querySelectorAll('.search-found a').length > 0")
     assert not refused(browser)
 
 

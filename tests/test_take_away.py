@@ -298,7 +298,7 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):  # noqa: F
     """A doctest of the reference is copied as what one types; an output has no button."""
     allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": address}
     browser.execute_cdp_cmd("Browser.grantPermissions", allowed)
-    look(browser, address, "reference", 1300, "light")
+    look(browser, address, "reference/forms", 1300, "light")
     code = next(
         pre
         for pre in browser.find_elements("css selector", "div.highlight pre")

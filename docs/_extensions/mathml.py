@@ -53,7 +53,8 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on lines of its own, with its number where it has one."""
     formula = _set(node, display=True)
-    self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    name = {"role": "group", "aria-label": "formula"}  # a wide one scrolls, so it can be reached
+    self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight", **name))
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")

@@ -1,12 +1,16 @@
-// What scrolls sideways is a stop of the tab key for as long as it scrolls: the theme's own script
-// looks again when the window changes, but not when a fold opens.
-const frames = "pre, .cell_output > .output, .pst-scrollable-table-container";
-const watch = new ResizeObserver((changes) => {
-  for (const { target } of changes) {
-    const wide = target.scrollWidth - target.clientWidth, high = target.scrollHeight - target.clientHeight;
-    const scrolls = Math.max(wide, high) > 1; // a difference of one is a fraction, rounded
-    if (scrolls) target.tabIndex = 0;
-    else target.removeAttribute("tabindex");
-  }
+// What scrolls sideways is a stop of the tab key for as long as it scrolls. The theme's own script
+// looks again when the window changes, but not when a fold opens, and takes a fraction for a line.
+const frames = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
+const look = ({ target }) => {
+  const wide = target.scrollWidth - target.clientWidth, high = target.scrollHeight - target.clientHeight;
+  const scrolls = Math.max(wide, high) > 1; // a difference of one is a fraction, rounded
+  if (scrolls === target.tabIndex >= 0) return;
+  if (scrolls) target.tabIndex = 0;
+  else target.removeAttribute("tabindex");
+};
+const sizes = new ResizeObserver((changes) => changes.forEach(look));
+const stops = new MutationObserver((changes) => changes.forEach(look));
+document.querySelectorAll(frames).forEach((frame) => {
+  sizes.observe(frame);
+  stops.observe(frame, { attributeFilter: ["tabindex"] });
 });
-document.querySelectorAll(frames).forEach((frame) => watch.observe(frame));

@@ -59,21 +59,23 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
     }
 
 
-def in_words(origin: dict[str, Any]) -> str:
-    """Say where something was recorded, in a line of Markdown in which a name is no markup.
+def describe(recording: dict[str, Any]) -> str:
+    """Say where a recording comes from and what it lacks, in a line of Markdown without markup.
 
     Examples
     --------
     >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
-    ...           "date": "2026-01-31", "commit": 4 * "0123456789"}
-    >>> in_words(origin)
+    ...           "date": "2026-01-31", "commit": 4 * "0123456789", "quick": False}
+    >>> describe({"provenance": origin, "complete": True})
     'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
     """
+    origin = recording["provenance"]
     names = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
     said = [words + escaped(origin[name]) for name, words in names.items() if origin[name]]
     changed = ", changed since" if origin["commit"].endswith("-changed") else ""
     said.append(f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}")
-    return ", ".join(said)
+    lacks = "; a trial with few rounds" if origin["quick"] else ""
+    return ", ".join(said) + lacks + ("" if recording["complete"] else "; not complete")
 
 
 @cache

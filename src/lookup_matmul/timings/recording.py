@@ -12,7 +12,6 @@ from typing import Any
 
 from lookup_matmul.markdown import PLAIN
 from lookup_matmul.plain_data import check_form, expect, write_whole
-from lookup_matmul.provenance import in_words
 from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, error_bounds
 from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import forms_of
@@ -197,10 +196,3 @@ def select(cases: Iterable[dict[str, Any]], **fixed: object) -> list[dict[str, A
     """
     fitting = (case for case in cases if "skipped" not in case and fixed.items() <= case.items())
     return sorted(fitting, key=lambda case: (case["vocab_size"], case["ids"]))
-
-
-def describe(recording: dict[str, Any]) -> str:
-    """Say where a recording comes from and what it lacks, in a line of Markdown without markup."""
-    lacks = "; a trial with few rounds" if recording["provenance"]["quick"] else ""
-    lacks += "" if recording["complete"] else "; not complete"
-    return in_words(recording["provenance"]) + lacks
