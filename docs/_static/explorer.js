@@ -1,6 +1,6 @@
 // <lookup-explorer>: a lookup and a product, number by number, and their bits compared.
 // Parts and data come from docs/_extensions/explorer.py.
-{ // so that no name here meets one of another script
+{ // its names stay in here
 // Float32 as in torch: each product and each sum is rounded. Kernels that fuse the two round once for both,
 // the same for one-hot rows, whose products with 0 and 1 are exact. For other rows there is a bound.
 const f32 = Math.fround, memory = new DataView(new ArrayBuffer(4));
@@ -43,7 +43,7 @@ const minus = x => String(x).replace(/-/g, "−");
 const exact = x => (Object.is(x, -0) ? "−0" : minus(+x.toPrecision(9)).replace("Infinity", "∞"));
 const brief = x => (Number.isFinite(x) && x % 1 ? minus(Math.abs(x) < 0.005 ? x.toExponential(0) : x.toFixed(2)) : exact(x));
 const inUnit = (x, unit) => {
-	const power = Math.floor(Math.log10(x || 1) / 3 + 1e-9);
+	const power = Math.min(Math.floor(Math.log10(x || 1) / 3 + 1e-9), unit === "s" ? 0 : 5);
 	return `${+(x / 1000 ** power).toPrecision(3)} ${"pnµm kMGTP"[power + 4].trim()}${unit}`;
 };
 const make = (tag, properties, ...children) => {
@@ -251,7 +251,7 @@ class LookupExplorer extends HTMLElement {
 		lines.forEach((line, k) => {
 			const level = log[sliders.reduce((place, slider, axis) => place * sizes[axis].values.length + +slider.value, k)] / 1000;
 			[inUnit(total(forms[k].operations), ""), inUnit(total(forms[k].bytes), "B"), inUnit(10 ** level, "s")].forEach((text, n) => write(line.cells[n + 1], text));
-			line.lastChild.firstChild.style.width = `${(level + 11) * 8}%`; // by powers of ten
+			line.lastChild.firstChild.style.width = `${(level + 11) * 6.5}%`; // by powers of ten
 		});
 		write(this.about, about);
 	}
