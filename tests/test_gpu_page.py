@@ -127,7 +127,7 @@ def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
     assert "No recording of a GPU has been made yet, so all four are open." in text
     assert "No GPU has been recorded so far" in text
     assert [len(page.select(kind)) for kind in ("svg.drawing", "table")] == [2, 1]
-    link = page.select_one("a.download")
+    link = page.select_one("a.sd-btn[download]")
     assert link["href"] == NAME
 
     # What a recording may hold, and Markdown would read as an image, a link and more.

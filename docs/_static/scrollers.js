@@ -2,7 +2,9 @@
 // looks again when the window changes, but not when a fold opens, and takes a fraction for a line.
 const frames = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
 const look = ({ target }) => {
-  const wide = target.scrollWidth - target.clientWidth, high = target.scrollHeight - target.clientHeight;
+  const wide = target.scrollWidth - target.clientWidth;
+  const cut = getComputedStyle(target).overflowY === "hidden";
+  const high = cut ? 0 : target.scrollHeight - target.clientHeight;
   const scrolls = Math.max(wide, high) > 1; // a difference of one is a fraction, rounded
   if (scrolls === target.tabIndex >= 0) return;
   if (scrolls) target.tabIndex = 0;
