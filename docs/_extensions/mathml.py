@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from typing import Any
 
 from docutils import nodes
 from fonts import FORMULAS, signs
@@ -53,7 +54,8 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on lines of its own, with its number where it has one."""
     formula = _set(node, display=True)
-    name = {"role": "group", "aria-label": "formula"}  # a wide one scrolls, so it can be reached
+    # A wide one scrolls, so it can be reached by the tab key, and then needs a name.
+    name: dict[str, Any] = {"role": "group", "aria-label": "formula"}
     self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight", **name))
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
