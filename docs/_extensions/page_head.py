@@ -31,7 +31,7 @@ POLICY = {
     "base-uri": "'none'",
     "form-action": "'self'",
 }
-# These are loaded only where the page's text has the mark, or by the page of the search.
+# These are loaded only where the page's text has the mark, those without one nowhere.
 MARKS = {
     "clipboard.min.js": 'class="highlight',
     "copybutton.js": 'class="highlight',
@@ -57,7 +57,7 @@ def choose(
     for script in context["script_files"]:
         name = str(script.filename or "").rpartition("/")[2]
         mark = MARKS.get(name, "")
-        if name and (page == "search" if mark is None else mark in body):
+        if name and mark is not None and mark in body:
             script.attributes.setdefault("defer", "defer")
             kept.append(script)
     context["script_files"] = kept

@@ -24,7 +24,6 @@ from sphinx.search import IndexBuilder, SearchLanguage
 from symptoms import said_under
 
 LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
-UNUSED = ("searchtools.js", "language_data.js")  # of Sphinx's own search
 NAME = re.compile(r"\w[\w-]*")
 PART = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
@@ -150,18 +149,11 @@ def leave_out(app: Sphinx) -> None:
         app.builder.search = False  # type: ignore[attr-defined]
 
 
-def remove_unused(app: Sphinx, _error: Exception | None) -> None:
-    """Remove the scripts of Sphinx's search, which its basic theme copies all the same."""
-    for name in UNUSED:
-        Path(app.outdir, "_static", name).unlink(missing_ok=True)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect to the pages before their lists are filled in, and to the end of the build."""
+    """Connect to the pages before their lists are filled in."""
     app.connect("builder-inited", leave_out)
     app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
     app.connect("html-page-context", add_files)
-    app.connect("build-finished", remove_unused)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
