@@ -5,7 +5,11 @@ Tests in the browser are skipped where no Chromium with its driver is on the pat
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -52,6 +56,13 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files without a line for each request."""
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
 @pytest.fixture(scope="session")
 def site() -> Path:
     """Give the folder of the built site."""
@@ -67,6 +78,24 @@ def pages(site: Path) -> dict[str, BeautifulSoup]:
     sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
     names = [path.with_suffix("").as_posix() for path in sources]
     return {n: BeautifulSoup((site / f"{n}.html").read_text("utf-8"), "html.parser") for n in names}
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder on the loopback device meanwhile, and give the address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """Serve the site as a reader's browser would meet it."""
+    with served(site) as home:
+        yield home
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,6 @@
 """The built site in a real browser, at phone and desktop width, light and dark."""
 
 import re
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import axe
 import pytest
@@ -68,22 +65,6 @@ return {faults, outside: reached.filter(stop => !stop.closest('article')).length
 """
 # What an article may add to them: its links and controls, a button for each piece of code.
 MOST_STOPS = 150  # outside of the article, for the longest sidebar and table of contents
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serve files without a line for each request."""
-
-    def log_message(self, *_arguments):
-        """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    """Serve the site on the loopback device, as a reader's browser would meet it."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def look(browser, address, name, width, theme):

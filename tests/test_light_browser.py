@@ -1,15 +1,13 @@
 """In a real browser: the policy holds, and what works without scripts, from a file, and on paper."""
 
 import shutil
-import threading
-from functools import partial
-from http.server import ThreadingHTTPServer
 
 import pytest
+from conftest import served
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from test_browser import Quiet, address, look  # noqa: F401  # a fixture, and how to open a page
+from test_browser import look
 
 PAGE = "tutorials/backward-is-scatter-add"  # with formulas, drawings, folds and code
 # What a planted text may try; each would leave its name in ``window.ran``, or leave the site.
@@ -75,9 +73,7 @@ def test_planted_markup_does_nothing(browser, site, tmp_path, place):
     (tmp_path / "tutorials").mkdir()
     planted = page.replace(PLACES[place], PLACES[place] + PLANTED, 1)
     (tmp_path / "tutorials" / "planted.html").write_text(planted, "utf-8")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        home = f"http://127.0.0.1:{server.server_port}"
+    with served(tmp_path) as home:
         look(browser, home, "tutorials/planted", 1300, "light")
         browser.execute_script("document.getElementById('planted').click()")
         browser.execute_script("document.getElementById('away').submit()")
@@ -91,10 +87,9 @@ def test_planted_markup_does_nothing(browser, site, tmp_path, place):
         assert browser.execute_script(f"return {ground}") == "none"
         said = refused(browser)
         assert len([text for text in said if "Content Security Policy" in text]) >= 8, said
-        server.shutdown()
 
 
-def test_the_page_works_under_its_policy(browser, address):  # noqa: F811
+def test_the_page_works_under_its_policy(browser, address):
     """The menu, the scheme, the copy button, the field of the search by keys, and the search."""
     look(browser, address, PAGE, 390, "light")
     browser.find_element("css selector", ".primary-toggle").click()
@@ -116,7 +111,7 @@ def test_the_page_works_under_its_policy(browser, address):  # noqa: F811
     assert not refused(browser)
 
 
-def test_the_scheme_is_known_before_other_scripts(browser, address, media):  # noqa: F811
+def test_the_scheme_is_known_before_other_scripts(browser, address, media):
     """A first visit by night is dark at once: the page's own line needs no file."""
     media("dark")
     browser.execute_cdp_cmd("Network.enable", {})
@@ -138,7 +133,7 @@ def _ground(browser):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_without_scripts(without_scripts, address, media, scheme):  # noqa: F811
+def test_a_page_without_scripts(without_scripts, address, media, scheme):
     """Colours as the system wants them, formulas set, the menus and the folds open and close."""
     browser = without_scripts
     media(scheme)
@@ -162,7 +157,7 @@ def test_a_page_without_scripts(without_scripts, address, media, scheme):  # noq
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_paper_is_light(browser, address, media, scheme):  # noqa: F811
+def test_paper_is_light(browser, address, media, scheme):
     """Whatever the scheme: the ground, the text, the drawings; solutions open, checks are a line, no buttons."""
     media(medium="print")
     look(browser, address, PAGE, 1300, scheme)
@@ -182,9 +177,8 @@ def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
     """Colours, formulas, menus and drawings need no host, and no place at its root."""
     (tmp_path / "any").mkdir()
     (tmp_path / "any" / "path").symlink_to(site)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        for home in (site.as_uri(), f"http://127.0.0.1:{server.server_port}/any/path"):
+    with served(tmp_path) as root:
+        for home in (site.as_uri(), f"{root}/any/path"):
             look(browser, home, PAGE, 1300, "dark")
             assert wait(browser, "document.readyState === 'complete'")
             assert _ground(browser) < 60
@@ -192,4 +186,3 @@ def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
             link = browser.find_element("css selector", "#pst-primary-sidebar nav a")
             assert link.get_attribute("href").startswith(home)
             assert not refused(browser), home
-        server.shutdown()

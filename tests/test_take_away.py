@@ -12,7 +12,7 @@ from conftest import ROOT
 from docutils import nodes
 from scratch import HEAD, Copy
 from selenium.webdriver import ActionChains
-from test_browser import address, look  # noqa: F401  # a fixture
+from test_browser import look
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from first_cells import needs, settings
@@ -294,7 +294,7 @@ def test_nothing_is_offered_that_leads_nowhere():
     assert needs(["import torch"], "").count("%pip") == 0
 
 
-def test_copying_takes_neither_prompts_nor_outputs(browser, address):  # noqa: F811
+def test_copying_takes_neither_prompts_nor_outputs(browser, address):
     """A doctest of the reference is copied as what one types; an output has no button."""
     allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": address}
     browser.execute_cdp_cmd("Browser.grantPermissions", allowed)
@@ -317,7 +317,7 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):  # noqa: F
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")
 
 
-def test_the_menu_opens_by_keyboard_and_fits_a_phone(browser, address):  # noqa: F811
+def test_the_menu_opens_by_keyboard_and_fits_a_phone(browser, address):
     """A native element with a name, within the window."""
     look(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
     line = browser.find_element("css selector", ".take-away summary")
