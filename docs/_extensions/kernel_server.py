@@ -4,6 +4,8 @@
 command ``python -m ...``, and holds its standard input: when that closes, this process ends.
 """
 
+import atexit
+import gc
 import json
 import os
 import runpy
@@ -11,8 +13,11 @@ import select
 import signal
 import socket
 import sys
+import threading
+import traceback
 import warnings
 from importlib import import_module
+from typing import NoReturn, TextIO
 
 # What a kernel finds or sets when it is new, but before modules look at it.
 PARENT = {"JPY_PARENT_PID": str(os.getpid())}
@@ -33,6 +38,7 @@ def main() -> None:
     """Import, then fork a process for each connection, until nobody is left to ask."""
     sys.path.pop(0)  # this folder, which a page would not find otherwise
     listener = socket.socket(fileno=int(sys.argv[1]))
+    gc.disable()  # it would find next to nothing, and what is frozen a fork need not copy
     load(FIRST)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a process that ends leaves nothing behind
     count = 0
@@ -40,6 +46,7 @@ def main() -> None:
         asked, _ = listener.accept()
         count += 1
         load(MORE if count == 2 else [])
+        gc.freeze()
         with warnings.catch_warnings(action="ignore"):  # of OpenBLAS's threads, which can fork
             pid = os.fork()
         if pid == 0:
@@ -60,6 +67,7 @@ def become(asked: socket.socket) -> None:
     The connection closes when the process has ended, however it did.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    gc.enable()
     os.setsid()
     lines = asked.makefile("rw")
     order = json.loads(lines.readline())
@@ -74,16 +82,30 @@ def become(asked: socket.socket) -> None:
     import_module("numpy").random.seed()  # Python's own generator begins anew in a fork
     sys.argv = order["argv"]
     print(os.getpid(), file=lines, flush=True)
-    code: object = 1
+    code = 1
     try:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:
-        code = end.code or 0
-        raise
-    finally:
-        print(code if isinstance(code, int) else 1, file=lines, flush=True)
-    sys.exit()
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    leave(code, lines)
+
+
+def leave(code: int, lines: TextIO) -> NoReturn:
+    """End as Python does, but free nothing: what came with the fork would be copied for that."""
+    if (kernels := import_module("ipykernel.kernelapp").IPKernelApp).initialized():
+        # It stops threads that wait for each other, for seconds now and then; sockets close anyway.
+        atexit.unregister(kernels.instance().close)
+    threading._shutdown()  # type: ignore[attr-defined]  # as the forks of multiprocessing do
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    print(code, file=lines, flush=True)
+    os._exit(code)
 
 
 if __name__ == "__main__":
