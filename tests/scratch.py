@@ -57,6 +57,8 @@ class Copy:
             shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(
                 source, root
             )
+        # Half of the time of a small build; the tests of the whole site see what it does.
+        self.edit("docs/conf.py", '    "site_files",\n', "")
 
     def clear_pages(self, *kept: str) -> None:
         """Delete every page but those named."""

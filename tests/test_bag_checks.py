@@ -1,12 +1,14 @@
 """Broken sparse rows are refused in words that help, and never reach torch.
 
-Each case runs in a process of its own, so that a crash would be seen as such.
+The cases run in a process apart, so that a crash would be seen as such.
 """
 
 import multiprocessing
 import re
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
+from functools import cache
 from types import SimpleNamespace
 from unittest import mock
 
@@ -102,8 +104,21 @@ BROKEN = {
     "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "rows is a tuple, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
     "a NumPy array": (lambda: np.ones((3, 4)), TypeError, "rows is a ndarray, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
 }  # fmt: skip
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["lookup_matmul"])
+
+
+@cache
+def pool() -> ProcessPoolExecutor:
+    """Start a process for the cases; another after one that crashed."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+
+def apart(*case: object) -> str:
+    """Give the outcome of a case, computed in the process apart."""
+    try:
+        return pool().submit(outcome, *case).result(timeout=60)
+    except BrokenProcessPool:
+        pool.cache_clear()
+        raise
 
 
 def outcome(name: str, form: object, size: object = WEIGHT) -> str:
@@ -132,9 +147,7 @@ def outcome(name: str, form: object, size: object = WEIGHT) -> str:
 def test_broken_rows_are_refused(name, form):
     """No crash, no result, nothing reaches torch; the text names the row and the way out."""
     _, kind, text = BROKEN[name]
-    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
-        said = pool.submit(outcome, name, form).result(timeout=60)
-    assert said == f"{kind.__name__}: {text}"
+    assert apart(name, form) == f"{kind.__name__}: {text}"
 
 
 # A triple has no number of columns, so to_bags takes it as wide as it is.
@@ -148,9 +161,7 @@ def test_broken_rows_are_not_read(name):
     _, kind, text = BROKEN[name]
     if name.startswith("bags"):
         text = text.replace("but a table of 4 rows takes 0 <= column <= 3", "expected at least 0")
-    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
-        said = pool.submit(outcome, name, to_bags).result(timeout=60)
-    assert said == f"{kind.__name__}: {text}"
+    assert apart(name, to_bags) == f"{kind.__name__}: {text}"
 
 
 WRITTEN = [name for name in BROKEN if name.startswith("bags")]
@@ -161,9 +172,7 @@ WRITTEN = [name for name in BROKEN if name.startswith("bags")]
 def test_broken_bags_are_not_written(name, form):
     """Neither as a matrix of SciPy nor as a tensor of torch, whose constructors would not look."""
     _, kind, text = BROKEN[name]
-    with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
-        said = pool.submit(outcome, name, form, 4).result(timeout=60)
-    assert said == f"{kind.__name__}: {text}"
+    assert apart(name, form, 4) == f"{kind.__name__}: {text}"
 
 
 def test_the_guards_notice():
