@@ -16,6 +16,7 @@ release = installed("lookup-matmul")
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
+    "kernel",  # first, since what it starts imports torch while Sphinx does
     "accessible",
     "build_guard",
     "build_report",
@@ -23,7 +24,6 @@ extensions = [
     "execute_ahead",
     "explorer",
     "gpu_notebook",
-    "kernel",
     "ledger",
     "mathml",
     "notebooks",

@@ -160,7 +160,8 @@ def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path: Path) -> 
     """Each runs once; none runs while one does that says ``measures: true``."""
     cell = (
         "```{code-cell} ipython3\n"
-        'import time\n\nbegin = time.monotonic()\ntime.sleep(2)\nprint("ran", begin, time.monotonic())  # NAME\n```\n'
+        "import time\nimport torch\n\ntorch.set_num_threads(1)\nbegin = time.monotonic()\n"
+        'time.sleep(2)\nprint("ran", begin, time.monotonic())  # NAME\n```\n'
     )
     copy, names = Copy(tmp_path), ["index", "first", "second", "timed"]
     copy.clear_pages()

@@ -84,6 +84,14 @@ def test_a_page_without_description_or_source_is_named():
     assert {rule for _, rule in rules(bare, taught=False)} == {"description"}
 
 
+def test_a_page_that_measures_says_with_how_many_threads():
+    """Else its times are those of a number that only its machine knows."""
+    head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n")
+    one = cell("torch.set_num_threads(1)", tags="setup")
+    assert rules(head + cell("x = 1")) == [(1, "threads")]
+    assert rules(head + one) == rules(HEAD + cell("x = 1")) == []
+
+
 SOUND = {
     "comparison shown and asserted": cell("torch.equal(a, b)") + cell("assert a", tags="check"),
     "a value shown": cell("a == b"),

@@ -40,7 +40,12 @@ def in_cell(code: str, *, seeded: bool, asserted: bool) -> Iterator[Found]:
 
 def is_seeded(code: str) -> bool:
     """Tell whether a cell seeds a generator."""
-    return any(isinstance(n, ast.Call) and name_of(n) in SEEDING for n in ast.walk(parsed(code)))
+    return calls(code, SEEDING)
+
+
+def calls(code: str, names: set[str]) -> bool:
+    """Tell whether a cell calls one of these functions."""
+    return any(isinstance(n, ast.Call) and name_of(n) in names for n in ast.walk(parsed(code)))
 
 
 def _vacuous(node: ast.AST, asserted: bool) -> Iterator[tuple[str, str]]:

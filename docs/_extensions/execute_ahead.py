@@ -9,7 +9,6 @@ import os
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
-from unittest.mock import patch
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
@@ -19,9 +18,6 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-# Threads of torch that wait by turning keep the other page's from the cores, up to ten times as
-# long. Pages that measure are left with torch's default.
-WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 AT_ONCE = min(os.cpu_count() or 1, 4)  # each is a process that holds torch
 
 
@@ -41,7 +37,7 @@ def execute(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     longest_first = sorted(waiting, key=lambda docname: -_length(waiting[docname]))
     print(f"Running {len(waiting)} pages, {AT_ONCE} at a time.", flush=True)
     begin, limit_s = time.perf_counter(), app.config.nb_execution_timeout
-    with patch.dict(os.environ, WAITING), ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         running: dict[Future[ExecutionResult], str] = {}
         for docname in longest_first:
             folder = str(Path(env.doc2path(docname)).parent)

@@ -8,7 +8,7 @@ import os
 import shutil
 from pathlib import Path
 
-from kernel_forks import use_forks
+from kernel_forks import WAITING, use_forks
 from sphinx.application import Sphinx
 
 CONFIG = Path(__file__).parent / "ipython_kernel_config.py"
@@ -19,22 +19,27 @@ QUIET = {
 }
 
 
+def begin() -> None:
+    """Set the environment of all kernels, and start what they are forked from."""
+    os.environ.update(QUIET | WAITING)
+    use_forks()
+
+
 def prepare(app: Sphinx) -> None:
-    """Prepare the kernels of a build."""
+    """Prepare the profile of a build's kernels."""
     use_profile(Path(app.outdir).parent / "ipython")
 
 
 def use_profile(home: Path) -> None:
-    """Give the kernels that will be started a profile of their own and their environment."""
+    """Give the kernels that will be started a profile of their own."""
     profile = home / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(CONFIG, profile / CONFIG.name)
     os.environ["IPYTHONDIR"] = str(home)
-    os.environ.update(QUIET)
-    use_forks()
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect to the start of the build."""
+    """Begin at once, since Sphinx imports for seconds too; connect to the start of the build."""
+    begin()
     app.connect("builder-inited", prepare)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

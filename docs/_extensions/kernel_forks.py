@@ -25,22 +25,21 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 SERVER = Path(__file__).with_name("kernel_server.py")
 PLACE = "LOOKUP_FORKS"  # the variable with the address of a server that is already there
 NAME = "forks"
-WAITING = "OMP_WAIT_POLICY"
+# Threads of torch that wait by turning keep another page's from the cores, up to ten times as long.
+# Pages that measure do it with one thread, which waits for none.
+WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 STARTING = threading.Lock()
 HELD: list[object] = []  # a server and its folder, until this process ends
 
 
-def serve(policy: str | None = None) -> str:
-    """Start a server that ends with this process, unless it is there, and give its address.
-
-    How torch's threads wait is fixed when torch is imported, so each policy has a server.
-    """
+def serve() -> str:
+    """Start a server that ends with this process, unless it is there, and give its address."""
     with STARTING:
-        return _serve(policy)
+        return os.environ.get(PLACE) or _serve()
 
 
 @cache
-def _serve(policy: str | None) -> str:
+def _serve() -> str:
     folder = tempfile.TemporaryDirectory(prefix="lookup-forks-")
     address = str(Path(folder.name) / "socket")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -49,7 +48,7 @@ def _serve(policy: str | None) -> str:
         call = [sys.executable, str(SERVER), str(listener.fileno())]
         held = subprocess.Popen(
             call,
-            env=os.environ | ({WAITING: policy} if policy else {}),
+            env=os.environ | WAITING,
             pass_fds=[listener.fileno()],
             stdin=subprocess.PIPE,
             start_new_session=True,
@@ -68,7 +67,7 @@ class Fork:
     ) -> None:
         self.returncode: int | None = None
         self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.connect(os.environ.get(PLACE) or serve(environment.get(WAITING)))
+        self.connection.connect(serve())
         self.lines = self.connection.makefile("rw")
         order = {"argv": argv, "folder": folder, "environment": dict(environment), "files": files}
         print(json.dumps(order), file=self.lines, flush=True)
@@ -122,6 +121,7 @@ class Forks(LocalProvisioner):
 def use_forks() -> None:
     """Have every kernel of this process forked, where forking is safe."""
     if sys.platform == "linux":
+        serve()
         factory = KernelProvisionerFactory.instance()
         group = KernelProvisionerFactory.GROUP_NAME
         factory.provisioners[NAME] = EntryPoint(NAME, f"{__name__}:{Forks.__name__}", group)

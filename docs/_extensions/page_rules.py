@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import yaml
-from cell_rules import in_cell, is_seeded
+from cell_rules import calls, in_cell, is_seeded
 from check_cells import kinds_of, name_of, parsed
 from markdown_it import MarkdownIt
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
@@ -58,6 +58,9 @@ def findings(text: str, *, taught: bool = True) -> list[Finding]:
     if is_myst_markdown_notebook(text):
         cells = list(cells_of(text))
         found += [*_of_cells(cells), *_unproved(text, cells)]
+        if head.get("measures") and not any(calls(c.code, {"set_num_threads"}) for c in cells):
+            says = "it measures and leaves torch's threads to the machine; set_num_threads(1) first"
+            found.append(Finding(1, "threads", says))
     return sorted({f for f in found if f.rule not in excused})
 
 

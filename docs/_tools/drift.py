@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS / "_extensions"))
 
 from jupyter_cache.executors.utils import single_nb_execution  # noqa: E402
-from kernel import use_profile  # noqa: E402
+from kernel import begin, use_profile  # noqa: E402
 from myst_nb.core.read import is_myst_markdown_notebook, myst_nb_reader_plugin  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
 
@@ -43,6 +43,7 @@ def record(file: Path, only: list[str]) -> None:
         return cells_of(done.nb)
 
     with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(os.cpu_count()) as pool:
+        begin()
         use_profile(Path(home))
         outputs = dict(zip(pages, pool.map(run, pages), strict=True))
     versions = {"python": sys.version.split()[0]} | {name: version(name) for name in NAMES}
