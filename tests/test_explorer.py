@@ -504,7 +504,7 @@ def test_switches_change_what_is_said(figure):
         assert shown.get_attribute("href").endswith(link)
     choose(figure, "condition", "zero")
     find(figure, ".source tr:nth-of-type(3) td:nth-of-type(2)").click()
-    assert verdict(figure).endswith(": 1 of 480 bits differ, in 1 of 15 numbers.")
+    assert verdict(figure).endswith(": 1 of 480 bits differs, in 1 of 15 numbers.")
     choose(figure, "condition", "")
     choose(figure, "mode", "bag")
     assert re.search(
@@ -556,7 +556,7 @@ def test_the_keyboard_is_enough(figure, browser):
     scrub.send_keys(Keys.HOME)
     scrub.send_keys(Keys.ARROW_RIGHT)
     assert find(figure, ".sum").text.startswith("1 of 60: 0 + 0 × 0.34 = 0")
-    assert verdict(figure) == "Multiplying …"
+    assert verdict(figure) == "Paused."
     for control in figure.find_elements(By.CSS_SELECTOR, "button, input, select, [role=img]"):
         assert control.accessible_name or not control.is_displayed(), control.get_attribute(
             "outerHTML"
@@ -570,6 +570,7 @@ def test_it_plays_and_is_still_when_off_screen(figure, browser):
     time.sleep(0.5)
     first = done()
     assert 0 < first < 20
+    assert verdict(figure) == "Multiplying …"
     browser.execute_script("document.body.style.paddingTop = '5000px'; scrollTo(0, 0)")
     time.sleep(0.3)
     waiting = done()
@@ -582,6 +583,7 @@ def test_it_plays_and_is_still_when_off_screen(figure, browser):
     stopped = done()
     time.sleep(0.3)
     assert done() == stopped < 60
+    assert verdict(figure) == "Paused."
 
 
 def test_reduced_motion_is_respected(browser, site):

@@ -53,6 +53,7 @@ FIRST = {
     "EmbeddingBag default mode mean": "corrections#fix-mode",
     "include_last_offset": "tutorials/csr-is-an-embedding-bag#offsets-may-or-may-not-include-the-end",
     "tf32 different result one hot": "tutorials/where-equality-stops#stops-precision",
+    "-0": "tutorials/where-equality-stops#stops-signed-zero",
     "nan in embedding table": "tutorials/where-equality-stops#stops-nonfinite",
     "torch.equal signed zero": "corrections#fix-equal",
     "scipy csr matrix to EmbeddingBag": "tutorials/csr-is-an-embedding-bag",

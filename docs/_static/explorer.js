@@ -1,8 +1,8 @@
 // <lookup-explorer>: a lookup and a product, number by number, and their bits compared.
 // Parts and data come from docs/_extensions/explorer.py.
 { // its names stay in here
-// Float32 as in torch: each product and each sum is rounded. Kernels that fuse the two round once for both,
-// the same for one-hot rows, whose products with 0 and 1 are exact. For other rows there is a bound.
+// Float32 as in torch: each product and each sum is rounded. Kernels may fuse the two and round once,
+// the same for one-hot rows, whose products are exact; other rows have a bound.
 const f32 = Math.fround, memory = new DataView(new ArrayBuffer(4));
 const bitsOf = x => (Number.isNaN(x) ? 0x7fc00000 : (memory.setFloat32(0, x), memory.getUint32(0)));
 const ofBits = u => (memory.setUint32(0, u), memory.getFloat32(0));
@@ -162,7 +162,7 @@ class LookupExplorer extends HTMLElement {
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
 		const apart = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
 		const look = this.look || apart[0] || [0, 0], still = done === total;
-		// The multiplication just made: for row r of the result, of row s of the source, in column j.
+		// The multiplication just made: row r of the result, row s of the source, column j.
 		const r = still ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
 		const s = Math.floor(last / columns), j = last % columns;
 
@@ -209,18 +209,18 @@ class LookupExplorer extends HTMLElement {
 		});
 		flag(this.stage, { same: still && !apart[0], apart: still && apart[0] });
 		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
-		let verdict = `Ids ${ids.join(", ")}: ${bits} of ${32 * all} bits differ` + (bits ? `, in ${apart.length} of ${all} numbers` : "");
+		let verdict = `Ids ${ids.join(", ")}: ${bits} of ${32 * all} bits differ${bits - 1 ? "" : "s"}` + (bits ? `, in ${apart.length} of ${all} numbers` : "");
 		if (bits && mode === "bag" && !condition) {
 			// Both are within the bound of the exact sum, so within twice the bound of each other.
 			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
 			verdict += `, ${apart.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? "within" : "beyond"} the bound of a rounded sum`;
 		}
-		write(this.verdict, still ? `${verdict}.` : "Multiplying …");
+		write(this.verdict, still ? `${verdict}.` : this.playing ? "Multiplying …" : "Paused.");
 	}
 
 	toggle() {
 		if (this.done === this.total) this.done = 0;
-		if (STILL.matches) this.done += this.row - (this.done % this.row); // to the end of the row, at once
+		if (STILL.matches) this.done += this.row - (this.done % this.row); // to the row's end at once
 		this.playing = !this.playing && !STILL.matches;
 		this.paint();
 		this.tick();
@@ -241,7 +241,7 @@ class LookupExplorer extends HTMLElement {
 		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : STEP_MS);
 	}
 
-	// The costs: `terms` are factors with the powers of ids, V, d and distinct ids.
+	// `terms` are factors with the powers of ids, V, d and distinct ids.
 	count() {
 		const { sizes, forms, machines } = this.data.costs, [select, ...lines] = this.costs.querySelectorAll("select, tbody tr");
 		const sliders = [...this.costs.querySelectorAll("[type=range]")], { log, about } = machines[select.value];

@@ -67,7 +67,7 @@
 
   const find = asked => {
     // Of a traceback, the last error says what went wrong.
-    const text = asked.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, "");
+    const text = asked.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, "").replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
     const known = singles(text).length ? singles(text) : parts(text).map(stem);
     const last = known[known.length - 1];
     const phrase = [...pairs(text), ...known.map(word => "+" + word)];
