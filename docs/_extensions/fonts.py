@@ -17,6 +17,7 @@ FACE = re.compile(r"@font-face\{[^}]*?url\(([^)]*/(fa-[\w-]+\.woff2))\)[^}]*\}")
 ICONS = "fa-solid-900.woff2"  # the only style of Font Awesome on these pages
 # Few phones have a font with stretching brackets. A part of STIX Two Math, see the README there.
 FORMULAS = Path(__file__).parent.parent / "_fonts" / "stix-two-math.woff2"
+ROOT = "√"  # which a browser draws where no letter stands
 # As which signs a browser sets a variable of one letter.
 ITALIC = {
     unicodedata.normalize("NFKC", chr(code)): code
@@ -62,5 +63,7 @@ def as_data(font: bytes) -> str:
 
 def signs(formulas: Iterable[str]) -> set[int]:
     """Give the code points that formulas in MathML are set with."""
-    text = {char for formula in formulas for char in html.unescape(re.sub("<[^>]*>", "", formula))}
+    written = "".join(formulas)
+    text = set(html.unescape(re.sub("<[^>]*>", "", written)))
+    text |= {ROOT} if re.search("<m(sqrt|root)", written) else set()
     return {ord(char) for char in text} | {ITALIC[char] for char in text & ITALIC.keys()}

@@ -16,6 +16,8 @@ from sphinx.writers.html5 import HTML5Translator
 LOG = logging.getLogger(__name__)
 KNOWN = set(TTFont(FORMULAS).getBestCmap())
 CONVERTER = LatexToMathML(fancy_error=False)
+# A higher letter: else the sign of a root hangs from a small one, below the line.
+STRUT = '<mspace height="0.6em"></mspace>'
 
 
 def to_mathml(latex: str, *, display: bool) -> str:
@@ -31,7 +33,7 @@ def to_mathml(latex: str, *, display: bool) -> str:
     formula: str = CONVERTER.convert_with_local_state(latex, displaystyle=display)
     if missing := "".join(map(chr, sorted(signs([formula]) - KNOWN))):
         raise ValueError(f"{FORMULAS.name} lacks {missing!r}; see docs/_fonts/README")
-    return formula
+    return formula.replace("<msqrt>", f"<msqrt>{STRUT}")
 
 
 def _set(node: nodes.math | nodes.math_block, *, display: bool) -> str:
