@@ -25,6 +25,7 @@ extensions = [
     "explorer",
     "gpu_notebook",
     "ledger",
+    "line_breaks",
     "mathml",
     "notebooks",
     "published",

@@ -473,7 +473,7 @@ def test_it_starts_in_its_place(browser, site, page, width):
     """Nothing moves when it starts, nothing is wider than the window, nothing is complained of."""
     figure = show(browser, site, page, width)
     assert browser.execute_script(MOVED) == []
-    assert 0 < browser.execute_script(SPARE, figure) < 130
+    assert 0 < browser.execute_script(SPARE, figure) < 40
     if page == "explorer":
         find(figure, ".pick button:nth-of-type(1)").click()
         for mode in MODES:
