@@ -8,6 +8,7 @@ import torch
 from drawings import assert_colours_can_be_replaced, assert_told, bold, texts
 
 from lookup_matmul.figures import (
+    draw_blocks,
     draw_curves,
     draw_heat_map,
     draw_lookup,
@@ -204,3 +205,32 @@ def test_what_cannot_be_drawn_is_refused(draw, error, message):
     """Bad ids and tables too large to read get a message instead of a picture."""
     with pytest.raises(error, match=re.escape(message)):
         draw()
+
+
+def test_lines_end_before_the_texts_of_a_plot():
+    """Each has a halo in the colour of its ground; a text in a cell has the cell's own."""
+    halo = r"<text[^>]*paint-order: stroke"
+    plot, cells = PLOTS["curves"], DRAWINGS["one id"]
+    assert len(re.findall(halo, plot.svg)) == len(texts(plot.svg))
+    assert not re.findall(halo, cells.svg)
+
+
+@pytest.mark.parametrize("rows", [2, 12])
+def test_a_drawing_ends_just_below_its_lowest_cell(rows):
+    """So that every caption is as near."""
+    svg = draw_blocks({"a": [""] * rows}, torch.tensor([1]), torch.zeros(rows, 2)).svg
+    height = float(ElementTree.fromstring(svg).get("viewBox", "").split()[3])
+    _, _, cells = svg.partition("patch_2")  # the first patch is the sheet
+    lowest = max(float(y) for y in re.findall(r"[ML] [\d.]+ ([\d.]+)", cells))
+    assert lowest + 7 < height < lowest + 9
+
+
+@pytest.mark.parametrize(
+    ("y", "ticks"),
+    [((1e-5, 10.0), "10⁻⁵ 10⁻¹ 1 10"), ((30.0, 500.0), "100 200"), ((0.01, 1e3), "0.01 1 1,000")],
+)
+def test_a_logarithmic_axis_has_one_text_for_each_number(y, ticks):
+    """Whole numbers where they fit, else powers, all of one kind."""
+    svg = draw_curves([0, 1], {"c": y}, x_label="x", y_label="y", alt="", log_y=True).svg
+    assert set(ticks.split()) <= set(texts(svg))
+    assert "tspan" not in svg

@@ -41,15 +41,20 @@ def test_bars_reach_from_low_to_high():
 def test_limit_is_a_line_with_a_name():
     """Also where it lies beyond all measurements."""
     drawing = draw_intervals(GROUPS, **LABELS, limit=("bound", 50.0))
-    assert "bound " in texts(drawing.svg)
+    assert "bound" in texts(drawing.svg)
     assert "stroke-dasharray" in drawing.svg
     assert "stroke-dasharray" not in draw_intervals(GROUPS, **LABELS).svg
 
 
-@pytest.mark.parametrize(("at", "said"), [(0.9, " bound"), (6.0, "bound ")])
-def test_the_name_of_a_limit_stands_where_there_is_room(at, said):
+@pytest.mark.parametrize(("at", "anchor", "clear"), [(0.9, "start", 5), (6.0, "end", -5)])
+def test_the_name_of_a_limit_stands_clear_of_its_line_where_there_is_room(at, anchor, clear):
     """Right of a line near the left end, else left of it."""
-    assert said in texts(draw_intervals(GROUPS, **LABELS, log_x=True, limit=("bound", at)).svg)
+    svg = draw_intervals(GROUPS, **LABELS, log_x=True, limit=("bound", at)).svg
+    (line,) = re.findall(r'd="M ([\d.]+) [^>]*stroke-dasharray', svg)
+    (text,) = re.findall(r"<text[^>]*>bound<", svg)
+    assert re.findall(r"text-anchor: (\w+)", text) == [anchor]
+    (begin,) = re.findall(r'x="([\d.]+)"', text)
+    assert float(begin) - float(line) == pytest.approx(clear, abs=0.01)
 
 
 @pytest.mark.parametrize(("most", "ticks"), [(8.0, "1 2 5"), (5e3, "1 10 100 1,000")])

@@ -16,7 +16,7 @@ from lookup_matmul.figures.cells import (
 from lookup_matmul.figures.palette import QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 
-LABEL_WIDTH, CELL_WIDTH, WIDTH = 132.0, 46.0, 330.0
+LABEL_WIDTH, CELL_WIDTH, MARGIN = 132.0, 46.0, 8.0
 
 
 def draw_blocks(
@@ -62,7 +62,8 @@ and row 2, red; the sum of these rows is (2.5).
             f"expected as many rows, 1 to {LARGEST}, and 1 to 4 columns."
         )
     picked = ids.tolist()
-    ax = canvas(WIDTH, rows + 0.9 * len(columns) + 1.8)
+    width = LABEL_WIDTH + max(dim, 2) * CELL_WIDTH + MARGIN
+    ax = canvas(width, rows + 0.9 * len(columns) + 1.8)
     y, k, story = 0.0, 0, []
     for name, names in columns.items():
         draw_text(ax, 6, y + 0.5, f"{name}: rows from {k}", QUIET, ha="left")

@@ -11,7 +11,7 @@ from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_
 from lookup_matmul.figures.svg import FONT_SIZE, STYLE, sheet
 
 LARGEST = 12
-CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 52.0, 26.0, 46.0
+CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 49.0, 26.0, 42.0
 
 
 def canvas(width: float, rows: float, *, row_height: float = CELL_HEIGHT) -> Axes:

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib import style
 
 from lookup_matmul.figures.palette import LINE, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, WIDTH, check_lengths
+from lookup_matmul.figures.plots import KINDS, PLOT, WIDTH, check_lengths, write_plain
 from lookup_matmul.figures.svg import Drawing, finish, sheet
 
 SMALLEST = 1e-12  # what a difference of zero is drawn as
@@ -75,8 +75,11 @@ def draw_coinciding(
             below.plot(x, shown, color=colour, ls="", marker=marker, markersize=3.5, label=name)
         if limit:
             below.axhline(limit[1], color=LINE, ls="--", lw=1.2)
-            below.text(x[0], limit[1], limit[0], color=QUIET, va="bottom")
+            below.annotate(
+                limit[0], (x[0], limit[1]), (0, 4), textcoords="offset points", color=QUIET
+            )
         below.set(xlabel=x_label, ylabel=f"distance\nto {first[0]}", yscale="log")
+        write_plain(below.yaxis)
         low, high = below.get_ylim()
         below.set_ylim(low / 2, high * (20 if limit else 2))
         return finish(below, alt)

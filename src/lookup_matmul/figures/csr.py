@@ -16,7 +16,7 @@ from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.rows import to_bags
 
 LARGEST_ROWS, LARGEST_COLUMNS, LARGEST_ENTRIES = 6, 7, 8
-LABEL_WIDTH, CELL_WIDTH = 48.0, 34.0  # eight entries and their margin still fit a phone
+LABEL_WIDTH, CELL_WIDTH = 46.0, 32.0  # eight entries and their margin still fit a phone
 
 
 def draw_csr(rows: sparse.csr_array) -> Drawing:
@@ -98,13 +98,13 @@ def _draw_arrays(ax: Axes, bags: Bags, top: float) -> None:
     _draw_names(ax, top + 5.85, "indptr", "offsets")
     for place in sorted(set(offsets)):
         x = LABEL_WIDTH + place * CELL_WIDTH
-        for upper, lower in ((5.25, 5.5), (6.2, 6.6)):  # the names stand between
+        for upper, lower in ((5.25, 5.45), (6.4, 6.75)):  # the names stand between
             ax.plot([x, x], [top + upper, top + lower], color=INK, lw=1.2)
         same = [i for i, offset in enumerate(offsets) if offset == place]
-        draw_text(ax, x, top + 6.95, ", ".join(f"{place}" for _ in same), INK, bold=True)
+        draw_text(ax, x, top + 7.1, ", ".join(f"{place}" for _ in same), INK, bold=True)
         empty = [f"row {i}" for i in same[:-1]]
         if empty:
-            draw_text(ax, x, top + 7.65, f"{', '.join(empty)}: empty", QUIET)
+            draw_text(ax, x, top + 7.8, f"{', '.join(empty)}: empty", QUIET)
 
 
 def _draw_names(ax: Axes, row: float, csr: str, bag: str) -> None:

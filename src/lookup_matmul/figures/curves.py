@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib import style
 
-from lookup_matmul.figures.plots import KINDS, PLOT, check_lengths, draw_legend, plot_axes
+from lookup_matmul.figures.plots import (
+    KINDS,
+    PLOT,
+    check_lengths,
+    draw_legend,
+    plot_axes,
+    write_plain,
+)
 from lookup_matmul.figures.svg import Drawing, finish
 
 
@@ -58,5 +65,8 @@ def draw_curves(
             line.set(marker=marker, markevery=max(1, len(x) // 12), markersize=4)
         ax.set_xscale("log" if log_x else "linear")
         ax.set_yscale("log" if log_y else "linear")
+        for axis, log in ((ax.xaxis, log_x), (ax.yaxis, log_y)):
+            if log:
+                write_plain(axis)
         draw_legend(ax, curves)
         return finish(ax, alt)

@@ -62,18 +62,20 @@ def draw_distances(
         ax = list_axes(x_label, len(ratios), 32, above=22, below=42)
         ax.spines["left"].set_visible(False)
         ax.set_xscale("log")
-        ax.axvspan(*band, color=PICK, alpha=0.6, lw=0)
-        ax.axvline(1, color=QUIET, lw=1, ls=":")
         ends = [
             end for line in ratios.values() for low, _, high in line.values() for end in (low, high)
         ]
         ax.set_xlim(min([*ends, band[0] / 2]) / 1.1, max([*ends, band[1] * 2]) * 1.1)
         across = ax.get_yaxis_transform()  # x as a share of the width, y in lines
         for y, (name, line) in enumerate(ratios.items()):
-            ax.text(0, y + 0.32, name, transform=across, color=INK, va="center")
+            ax.text(0, y + 0.26, name, transform=across, color=INK, va="center")
+            # A piece of band for each line, so that no name stands on it.
+            foot = y + 0.5 + 0.16 * (len(kinds) + 0.5)
+            ax.fill_betweenx([y + 0.5, foot], *band, color=PICK, alpha=0.6, lw=0)
+            ax.vlines(1, y + 0.5, foot, color=QUIET, lw=1, ls=":")
             for kind, (low, middle, high) in line.items():
                 colour, _, marker = KINDS[k := kinds.index(kind)]
-                at = y + 0.68 + 0.16 * k
+                at = y + 0.62 + 0.16 * k
                 ax.plot(
                     [low, high], [at, at], color=colour, lw=3, alpha=0.55, solid_capstyle="butt"
                 )

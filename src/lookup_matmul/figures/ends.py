@@ -62,24 +62,24 @@ of the same table, and of the 256 scores the loss reads one: 121 at position 0, 
     inputs, targets = numbers[:-1], numbers[1:]
     n = len(inputs)
     cell = (RIGHT - LEFT) / n
-    ax = canvas(WIDTH, 14.0)
+    ax = canvas(WIDTH, 14.5)
     _draw_line(ax, 0.1, "text", list(tokens[:-1]), cell, inputs)
-    _draw_line(ax, 1.3, "ids", [str(token) for token in inputs], cell, inputs)
-    _draw_line(ax, 3.7, "rows", [str(token) for token in inputs], cell, inputs)
-    _draw_line(ax, 4.8, "+ position", [str(t) for t in range(n)], cell)
-    draw_cell(ax, LEFT, 6.3, RIGHT - LEFT, "the blocks", height=1.2, edge=INK)
-    _draw_line(ax, 8.0, "results", ["h"] * n, cell)
-    _draw_line(ax, 10.9, "scores", [f"{vocab_size:,}"] * n, cell)
-    _draw_line(ax, 12.6, "loss reads", [str(token) for token in targets], cell, targets)
-    for begin, end in ((1.05, 1.35), (5.75, 6.35), (7.45, 8.05), (11.85, 12.65)):
+    _draw_line(ax, 1.8, "ids", [str(token) for token in inputs], cell, inputs)
+    _draw_line(ax, 4.2, "rows", [str(token) for token in inputs], cell, inputs)
+    _draw_line(ax, 5.3, "+ position", [str(t) for t in range(n)], cell)
+    draw_cell(ax, LEFT, 6.8, RIGHT - LEFT, "the blocks", height=1.2, edge=INK)
+    _draw_line(ax, 8.5, "results", ["h"] * n, cell)
+    _draw_line(ax, 11.4, "scores", [f"{vocab_size:,}"] * n, cell)
+    _draw_line(ax, 13.1, "loss reads", [str(token) for token in targets], cell, targets)
+    for begin, end in ((1.15, 1.8), (6.3, 6.8), (8.0, 8.5), (12.4, 13.1)):
         for j in range(n):
             middle = LEFT + (j + 0.5) * cell
             draw_arrow(ax, (middle, begin), (middle, end), QUIET, size=8, lw=1.0)
     top, bottom = _draw_table(ax, numbers, vocab_size)
-    draw_text(ax, LEFT, 3.0, f"lookup: copies {n} row{'s' if n > 1 else ''}", INK, "left", True)
-    draw_arrow(ax, (TABLE + TABLE_WIDTH, top), (LEFT - 4, 3.0), INK)
-    draw_text(ax, LEFT, 9.95, f"product: all {vocab_size:,} rows", INK, "left", True)
-    draw_arrow(ax, (TABLE + TABLE_WIDTH, bottom), (LEFT - 4, 9.95), INK)
+    draw_text(ax, LEFT, 3.5, f"lookup: copies {n} row{'s' if n > 1 else ''}", INK, "left", True)
+    draw_arrow(ax, (TABLE + TABLE_WIDTH, top), (LEFT - 4, 3.5), INK)
+    draw_text(ax, LEFT, 10.45, f"product: all {vocab_size:,} rows", INK, "left", True)
+    draw_arrow(ax, (TABLE + TABLE_WIDTH, bottom), (LEFT - 4, 10.45), INK)
     return finish(ax, _story(tokens, inputs, targets, vocab_size))
 
 
@@ -101,7 +101,7 @@ def _draw_table(ax: Axes, ids: Sequence[int], vocab_size: int) -> tuple[float, f
     shown = sorted(set(ids))
     gaps = [b - a > 1 for a, b in zip([-1, *shown], [*shown, vocab_size], strict=True)]
     height = len(shown) + 0.7 * sum(gaps)
-    row = top = 7.2 - height / 2
+    row = top = 7.7 - height / 2
     draw_text(ax, TABLE, top - 1.1, "one table,", INK, "left", True)
     draw_text(ax, TABLE, top - 0.4, f"{vocab_size:,} rows", INK, "left", True)
     draw_cell(ax, TABLE, top, TABLE_WIDTH, height=height, edge=LINE, lw=1.6)

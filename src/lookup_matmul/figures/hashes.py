@@ -40,9 +40,9 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
     if not all(0 <= row < size for row in rows.values()):
         raise ValueError(f"a key has row {max(rows.values())}, expected 0 <= row < {size}.")
     high = max(len(rows), size)
-    ax = canvas(330, 1.25 * high + 1.0)
+    ax = canvas(280, 1.25 * high + 1.0)
     draw_text(ax, 86, 0.4, "keys", QUIET, ha="right")
-    draw_text(ax, 200, 0.4, "rows of the table", QUIET, ha="left")
+    draw_text(ax, 174, 0.4, "rows of the table", QUIET, ha="left")
     place = {}
     for k in range(size):
         y = 1.0 + 1.25 * (k + (high - size) / 2)
@@ -51,7 +51,7 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
         fill, stroke = colours_of(k) if guests else ("none", LINE)
         draw_cell(
             ax,
-            200,
+            174,
             y,
             60,
             f"row {k}",
@@ -62,12 +62,12 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
             bold=guests > 1,
         )
         if guests > 1:
-            draw_text(ax, 266, y + 0.5, f"{guests} keys", stroke, ha="left", bold=True)
+            draw_text(ax, 240, y + 0.5, f"{guests} keys", stroke, ha="left", bold=True)
     for k, (key, row) in enumerate(rows.items()):
         y = 1.5 + 1.25 * (k + (high - len(rows)) / 2)
         stroke = colours_of(row)[1]
         draw_text(ax, 86, y, key, stroke, ha="right")
-        draw_arrow(ax, (92, y), (198, place[row]), stroke, size=10, lw=1)
+        draw_arrow(ax, (92, y), (172, place[row]), stroke, size=10, lw=1)
     goes = " ".join(f"{key} to row {row}." for key, row in rows.items())
     counts = {row: list(rows.values()).count(row) for row in sorted(set(rows.values()))}
     shared = ", ".join(f"row {row} by {n} keys" for row, n in counts.items() if n > 1)

@@ -92,6 +92,13 @@ def draw_intervals(
             ax.set_xlim(0, 1.05 * max([*ends, limit[1]] if limit else ends))
         if limit:
             along, _ = ax.transAxes.inverted().transform(ax.transData.transform((limit[1], 0)))
-            text, side = (f"{limit[0]} ", "right") if along > 0.4 else (f" {limit[0]}", "left")
-            ax.text(limit[1], 0.3, text, color=QUIET, ha=side)
+            aside, side = (-5, "right") if along > 0.4 else (5, "left")
+            ax.annotate(
+                limit[0],
+                (limit[1], 0.3),
+                (aside, 0),
+                textcoords="offset points",
+                color=QUIET,
+                ha=side,
+            )
         return finish(ax, alt)

@@ -71,10 +71,18 @@ def draw_measured(
             ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
         ax.set(xscale="log", yscale="log")
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         if marked:
             ax.axvline(marked[1], color=KINDS[-1][0], ls=":", lw=1.2)
             top = ax.get_xaxis_transform()
-            ax.text(marked[1], 0.98, f" {marked[0]}", transform=top, va="top", color=KINDS[-1][0])
+            ax.annotate(
+                marked[0],
+                (marked[1], 0.98),
+                (5, 0),
+                xycoords=top,
+                textcoords="offset points",
+                va="top",
+                color=KINDS[-1][0],
+            )
         draw_legend(ax, measured)
         return finish(ax, alt)

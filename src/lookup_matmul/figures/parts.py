@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from matplotlib import style
 
-from lookup_matmul.figures.palette import FILLS, INK, LINE, STROKES
+from lookup_matmul.figures.palette import FILLS, INK, STROKES
 from lookup_matmul.figures.plots import PLOT, list_axes
 from lookup_matmul.figures.svg import Drawing, finish
 
@@ -68,6 +68,6 @@ def draw_parts(
                 left += size
             title = f"{whole}: {left:.3g}" if totals else whole
             ax.text(0, k + 0.22, title, color=INK, va="center")
-        ax.spines["left"].set_color(LINE)
+        ax.spines["left"].set_visible(False)  # it would strike the names
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)

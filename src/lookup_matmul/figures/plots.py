@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import LogFormatter
 
 from lookup_matmul.figures.palette import INK, LINE, MARK, OTHER, QUIET
 from lookup_matmul.figures.svg import STYLE, sheet
@@ -45,6 +47,42 @@ def list_axes(
     )
     ax.set(xlabel=x_label, ylim=(lines, 0), yticks=[])
     return ax
+
+
+class PlainNumbers(LogFormatter):
+    """Write each number of a logarithmic axis as one text, which browsers space evenly.
+
+    Matplotlib's formulas have a text for each digit. Numbers are written in full, as 600 and 0.05,
+    unless some on the axis are too long for it: then as 6 × 10² and 10⁻⁵.
+    """
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Write a number, or nothing where Matplotlib names no tick."""
+        if not super().__call__(x, pos):
+            return ""
+        assert self.axis is not None
+        low, high = self.axis.get_view_interval()
+        return in_full(x) if low >= 5e-4 and high < 2e6 else in_powers(x)
+
+
+def in_full(value: float) -> str:
+    """Write a number with commas and without zeros at its end."""
+    return f"{value:,.9f}".rstrip("0").rstrip(".")
+
+
+def in_powers(value: float) -> str:
+    """Write a number with a power of ten, if that is not one or ten."""
+    digits, power = f"{value:e}".split("e")
+    if float(digits) == 1 and int(power) in (0, 1):
+        return f"{value:g}"
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if float(digits) == 1 else f"{float(digits):g} × 10{raised}"
+
+
+def write_plain(axis: Axis) -> None:
+    """Name the ticks of a logarithmic axis, those between powers of ten too if these are few."""
+    axis.set_major_formatter(PlainNumbers())
+    axis.set_minor_formatter(PlainNumbers())
 
 
 def draw_legend(ax: Axes, curves: Collection[str]) -> None:

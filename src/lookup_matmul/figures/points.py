@@ -6,7 +6,7 @@ import torch
 from matplotlib import style
 from matplotlib.axes import Axes
 
-from lookup_matmul.figures.palette import INK, LINE
+from lookup_matmul.figures.palette import INK, QUIET
 from lookup_matmul.figures.plots import KINDS, PLOT
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish, sheet
 
@@ -84,7 +84,7 @@ def draw_points(
                 va="center",
                 color=INK,
                 fontsize=FONT_SIZE,
-                arrowprops={"arrowstyle": "-", "color": LINE, "lw": 0.6, "shrinkB": 3},
+                arrowprops={"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3},
             )
         return finish(ax, alt)
 

@@ -5,13 +5,12 @@ from string import ascii_lowercase
 from typing import Any
 
 from matplotlib import style
-from matplotlib.ticker import FuncFormatter
 
 from lookup_matmul.figures.palette import FILLS, INK, LINE, MARK, QUIET
-from lookup_matmul.figures.plots import PLOT, check_spread
+from lookup_matmul.figures.plots import PLOT, check_spread, write_plain
 from lookup_matmul.figures.svg import Drawing, finish, sheet
 
-WIDTH, HEIGHT, LINE_HEIGHT = 354.0, 220.0, 15.0
+WIDTH, HEIGHT, LINE_HEIGHT = 354.0, 240.0, 15.0
 MOST = 8
 LEVELS = 5
 
@@ -66,9 +65,9 @@ def draw_roofline(
         below = 42 + LINE_HEIGHT * len(points)
         figure = sheet(WIDTH, HEIGHT + below)
         box = (
-            48 / WIDTH,
+            62 / WIDTH,
             below / (HEIGHT + below),
-            1 - 60 / WIDTH,
+            1 - 74 / WIDTH,
             (HEIGHT - 10) / (HEIGHT + below),
         )
         ax = figure.add_axes(box)
@@ -79,23 +78,41 @@ def draw_roofline(
         bottom = (
             min([left * min(levels.values()), *(low for _, (low, _, _) in points.values())]) / 2
         )
+        # A line for the name of each level above the roof.
+        share = (LINE_HEIGHT * len(levels) + 8) / (HEIGHT - 10)
+        above = rate * (rate / bottom) ** (share / (1 - share))
         # A processor that was busy while its rate was measured can be faster later.
-        top = max([rate * 4, *(2 * high for _, (_, _, high) in points.values())])
+        top = max([above, *(2 * high for _, (_, _, high) in points.values())])
         ax.set(xlim=(left, right), ylim=(bottom, top))
         ax.axhline(rate, color=INK, lw=1.6)
         # On the left, where no slope reaches the roof and so no computation can lie.
-        ax.text(left, rate * 1.15, " operations", ha="left", va="bottom", color=INK)
-        for k, (name, bandwidth) in enumerate(levels.items()):
-            ax.plot([left, rate / bandwidth], [left * bandwidth, rate], color=LINE, lw=1.2)
-            # Each name further along its slope than the one before, so that none covers another.
-            x = left * (rate / bandwidth / left) ** (0.3 + 0.15 * (len(levels) - 1 - k))
-            ax.text(x, x * bandwidth * 1.12, name, color=QUIET, va="bottom", ha="right")
+        ax.annotate("operations", (left, rate), (5, 4), textcoords="offset points", color=INK)
+        # Slopes lie close, so their names stand in steps above the roof, each where its slope ends.
+        for k, (name, bandwidth) in enumerate(sorted(levels.items(), key=lambda level: level[1])):
+            end = rate / bandwidth
+            ax.plot([left, end], [left * bandwidth, rate], color=LINE, lw=1.2)
+            ax.annotate(
+                "",
+                (end, rate),
+                (0, 8 + LINE_HEIGHT * (k + 0.5)),
+                textcoords="offset points",
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": LINE,
+                    "lw": 0.8,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
+            ax.annotate(
+                name, (end, rate), (4, 4 + LINE_HEIGHT * k), textcoords="offset points", color=QUIET
+            )
         for k, (name, (x, (low, middle, high))) in enumerate(points.items()):
             letter = ascii_lowercase[k]
             ax.vlines(x, low, high, color=MARK, lw=4, alpha=0.45)
             ax.plot(x, middle, "o", ms=6, mfc=FILLS[1], mec=MARK)
-            # Neighbours have their letters on different sides.
-            aside = (9, 4) if k % 2 else (-9, -4)
+            # Below, where no roof is; neighbours have their letters on different sides.
+            aside = (9, -7) if k % 2 else (-9, -7)
             style_of: dict[str, Any] = {
                 "ha": "center",
                 "va": "center",
@@ -106,5 +123,5 @@ def draw_roofline(
             y = (below - 46 - LINE_HEIGHT * k) / (HEIGHT + below)
             figure.text(0.05, y, f"{letter}   {name}", color=INK)
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            write_plain(axis)
         return finish(ax, alt)

@@ -8,6 +8,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from matplotlib import style
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,6 +17,12 @@ from lookup_matmul.figures.palette import COLOURS
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell, and a phone shows it legibly
 # A dark notebook knows none of the properties, and gets a light drawing on a light plate.
 PLATE = "var(--figure-plate, #ffffff)"
+# A site says "none" for the plate and has its own background, in which lines end before a text.
+HALO = (
+    f"stroke: var(--pst-color-background, {PLATE}); stroke-width: 3; "
+    "stroke-linejoin: round; paint-order: stroke; "
+)
+FOOT = 8.0  # points below the lowest thing drawn
 STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's own font
     "svg.hashsalt": "lookup-matmul",  # the same drawing gives the same file
@@ -53,7 +60,11 @@ def sheet(width: float, height: float, layout: Literal["constrained"] | None = N
 
 
 def finish(ax: Axes, alt: str) -> Drawing:
-    """Turn the figure that holds ``ax`` into a Drawing that tells the story ``alt``."""
+    """Turn the figure that holds ``ax`` into a Drawing that tells the story ``alt``.
+
+    The sheet ends a little below what is drawn. Texts of a plot have a halo, since lines and marks
+    lie where the numbers put them; those of cells have none, since each stands on its own colour.
+    """
     figure, buffer = ax.get_figure(root=True), io.StringIO()
     assert figure is not None
     with style.context(STYLE):
@@ -63,8 +74,9 @@ def finish(ax: Axes, alt: str) -> Drawing:
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(buffer.getvalue())
     width = float(root.attrib.pop("width").removesuffix("pt"))
-    del root.attrib["height"]
+    height = float(root.attrib.pop("height").removesuffix("pt"))
     root.attrib |= {
+        "viewBox": f"0 0 {width:g} {height - _foot(figure) + FOOT:g}",
         "class": "drawing",
         "role": "img",
         "aria-label": alt,
@@ -79,9 +91,21 @@ def finish(ax: Axes, alt: str) -> Drawing:
     svg = ElementTree.tostring(root, encoding="unicode")
     # Matplotlib names a list of fonts on every text; the page has its own.
     svg = re.sub(r" font-family: [^;]*;", "", svg)
+    if ax.axison:
+        svg = re.sub(r'(<text [^>]*?style=")', rf"\1{HALO}", svg)
     # Several drawings share a page, so the ids inside each need a prefix of their own.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
     svg = re.sub(r'\bid="|url\(#|href="#', lambda found: found.group() + prefix, svg)
     for name, colour in COLOURS.items():
         svg = svg.replace(colour, f"var({name}, {colour})")
     return Drawing(svg, alt)
+
+
+def _foot(figure: Figure) -> float:
+    """Give how many points above the lower edge of the sheet the lowest thing is drawn."""
+    drawn: list[Artist] = [*figure.texts]
+    for ax in figure.axes:
+        drawn += [ax] if ax.axison else [*ax.texts, *ax.patches, *ax.lines]
+    boxes = [artist.get_tightbbox() for artist in drawn]
+    lowest: float = min(box.y0 for box in boxes if box is not None)
+    return lowest * 72 / figure.dpi

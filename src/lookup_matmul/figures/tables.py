@@ -105,7 +105,7 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
     vocab_size, dim = weight.shape
     factors = one_hot(ids, vocab_size, dtype=torch.int64)[0].tolist()
     right = LABEL_WIDTH + dim * CELL_WIDTH
-    ax = canvas(right + 48, vocab_size + 3.4)
+    ax = canvas(right + 40, vocab_size + 3.4)
     draw_caption(ax, 0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
         draw_row(ax, 1 + k, f"{factor}  ×", in_cells(weight[k]), picked=factor == 1, token=k)
