@@ -1,4 +1,4 @@
-"""Says where a line may break inside of a name, and that it may not before a sign after a formula."""
+"""Lets a line break between the parts of a name, and not between a formula and its full stop."""
 
 import re
 from typing import Any
