@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 
 sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from checks import executed_cells
-from drift import VARYING, said
+from drift import VARYING, joined
 from notebook_cells import outputs_of, without_glue
 
 BUILT = ROOT / "build" / "html"
@@ -110,17 +110,8 @@ def test_it_gives_what_the_page_gave(name, running, cells_of_page):
 
 
 def compared(outputs: list[nbformat.NotebookNode]) -> list[str]:
-    """Give outputs as text, without what differs in every run, and a stream that was cut as one."""
-    texts: list[str] = []
-    stream = None
-    for output in outputs:
-        text, name = VARYING.sub("#", INSTALLED.sub("", said(output))), output.get("name")
-        if name and name == stream:
-            texts[-1] += text
-        else:
-            texts.append(text)
-        stream = name
-    return texts
+    """Give outputs as text, without what differs in every run."""
+    return [VARYING.sub("#", INSTALLED.sub("", text)) for text in joined(outputs)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -57,11 +57,25 @@ def cells_of(page: NotebookNode) -> list[dict[str, Any]]:
     found = []
     for cell, line in zip(page.cells, page.metadata["source_map"], strict=True):
         if cell.cell_type == "code":
-            outputs = [said(output) for output in cell.outputs]
+            outputs = joined(cell.outputs)
             kept = [text for text in outputs if not measures or text.startswith("error: ")]
             expected = "raises-exception" in cell.metadata.get("tags", [])
             found.append({"line": line, "code": cell.source, "outputs": kept, "raises": expected})
     return found
+
+
+def joined(outputs: list[NotebookNode]) -> list[str]:
+    """Give outputs as text, and a stream that came in pieces as one."""
+    texts: list[str] = []
+    stream = None
+    for output in outputs:
+        name = output.get("name")
+        if name and name == stream:
+            texts[-1] += said(output)
+        else:
+            texts.append(said(output))
+        stream = name
+    return texts
 
 
 def said(output: NotebookNode) -> str:
