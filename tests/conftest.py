@@ -31,6 +31,7 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+LOWEST = torch.__version__.startswith("2.6.")  # supported; what it cannot do its tests say
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 

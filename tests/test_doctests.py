@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 
 import pytest
+from conftest import LOWEST
 
 import lookup_matmul
 from lookup_matmul import figures, sharded, timings
@@ -41,6 +42,8 @@ PUBLIC = {
 @pytest.mark.parametrize("name", FOUND)
 def test_examples_run(name):
     """Every example prints what its docstring shows."""
+    if LOWEST and name.endswith(".scattered_lookup"):
+        pytest.skip("gloo has no reduce-scatter in this torch")
     results = doctest.DocTestRunner().run(FOUND[name])
     assert results.attempted == len(FOUND[name].examples) > 0
     assert results.failed == 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from conftest import LOWEST
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,7 +149,7 @@ def test_compiled_as_one_graph_without_the_check(form):
     whole = torch.compile(lambda i, w: form(i, w, check=False), backend="eager", fullgraph=True)
     assert_bitwise_equal(whole(ids, weight), form(ids, weight))
     checked = torch.compile(lambda i, w: form(i, w), backend="eager", fullgraph=True)
-    with pytest.raises(Exception, match="data-dependent"):
+    with pytest.raises(Exception, match="Tensor.item" if LOWEST else "data-dependent"):
         checked(ids, weight)
 
 

@@ -5,6 +5,7 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
+from conftest import LOWEST
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -352,7 +353,8 @@ def test_written_out_sums_do_not_wrap_around(given, values, dtype, total, held):
 def test_a_dtype_that_torch_cannot_add_up_is_left_to_torch():
     """The check of sums has no words of its own for it."""
     rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
-    with pytest.raises(NotImplementedError, match="not implemented for 'UInt64'"):
+    kind = RuntimeError if LOWEST else NotImplementedError
+    with pytest.raises(kind, match="not implemented for 'UInt64'"):
         dense_rows(rows, 4, dtype=torch.uint64)
 
 

@@ -93,6 +93,8 @@ def scattered_lookup(ids: torch.Tensor, shard: torch.Tensor, vocab_size: int) ->
     ------
     IndexError
         As :func:`lookup_matmul.check_ids` says; the others then wait for this process.
+    RuntimeError
+        Of torch, if the group's backend has no reduce-scatter, as gloo has none in torch 2.6.
 
     Examples
     --------
