@@ -29,6 +29,7 @@ from lookup_matmul.recorded import FOLDER
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 import explorer_costs
 
+pytestmark = pytest.mark.site  # also what asks no browser reads the built pages
 SCRIPT = ROOT / "docs" / "_static" / "explorer.js"
 PAGES = ["index", "explorer", "tutorials/lookup-is-matmul"]
 MODES = ["forward", "backward", "bag"]
