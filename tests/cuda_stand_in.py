@@ -201,7 +201,7 @@ def stand_in():
     """Put the stand-in under torch.cuda, and its processor's clock under ours."""
     gpu, on_cpu = Gpu(), {"__new__": lambda cls, device="cpu", real=torch.Generator: real()}
     for fake, real in ((Event, torch.cuda.Event), (Graph, torch.cuda.CUDAGraph)):
-        for name in set(vars(fake)) - set(vars(object)) - {"__module__", "__dict__", "__weakref__"}:
+        for name in {n for n, member in vars(fake).items() if callable(member)} - set(vars(object)):
             theirs = inspect.signature(getattr(real, name)).parameters
             assert set(inspect.signature(getattr(fake, name)).parameters) <= set(theirs), name
     functions = {
