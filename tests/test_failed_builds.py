@@ -29,7 +29,7 @@ FAULTS = {
     ),
     "no-expectation": (
         CELL.format(options=":tags: [raises-exception]\n", code="[][0]"),
-        "names the error it expects",
+        'add `:expect: "IndexError: list index out of range"`',
     ),
     "hidden-assertion": (
         CELL.format(
@@ -53,7 +53,7 @@ FAULTS = {
     ),
     "stderr": (
         CELL.format(options="", code='import sys\nprint("oops", file=sys.stderr)'),
-        "stderr was found in the cell outputs",
+        "writes to standard error, which readers would see: 'oops'",
     ),
     "stderr-of-a-library": (
         CELL.format(options="", code='import os\nos.write(2, b"oops\\n");'),
@@ -113,12 +113,17 @@ def test_each_kind_of_fault_is_named_until_it_is_mended(copy: Copy) -> None:
 
 def test_a_failing_cell_fails_every_build(copy: Copy) -> None:
     """The page, the cell and Python's own error are named each time, until it is mended."""
-    copy.write("false", f"# False\n\n{CELL.format(options='', code='assert 1 == 2, 41 + 1')}")
+    failing = CELL.format(options="", code="assert 1 == 2, 41 + 1")
+    below = CELL.format(
+        options=':tags: [raises-exception]\n:expect: "IndexError: x"\n', code="[][0]"
+    )
+    copy.write("false", f"# False\n\n{failing}\n{below}")
     for _ in range(2):
         built = copy.build()
         assert built.returncode != 0
         assert "false.md" in built.stderr
         assert "AssertionError: 42" in built.stderr
+        assert "IndexError" not in built.stderr, "a cell that was not run was judged"
     copy.write("false", "# False\n\nMended.\n")
     assert copy.build().returncode == 0
 

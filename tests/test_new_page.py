@@ -34,13 +34,16 @@ def test_a_new_page_builds_at_once(copy):
     """It stands in the contents under its title, and every check of the example passes."""
     done = write(copy, TITLE, "--short", "Order of rows")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "nox -s docs -- tutorials/groe-rows-come-in-the-order" in done.stdout
+    assert "nox -s docs -- tutorials/groe-rows-come-in-the-order-of-the-ids" in done.stdout
     built = copy.build()
     assert (built.returncode, built.stderr) == (0, "")
-    page = copy.html("tutorials/groe-rows-come-in-the-order")
+    page = copy.html("tutorials/groe-rows-come-in-the-order-of-the-ids")
     assert f"<h1>{TITLE}" in page
     assert "holds" in page
-    assert "% " not in (copy.root / "docs/tutorials/groe-rows-come-in-the-order.md").read_text()
+    assert (
+        "% "
+        not in (copy.root / "docs/tutorials/groe-rows-come-in-the-order-of-the-ids.md").read_text()
+    )
     assert "Order of rows" in copy.html("index")
 
 

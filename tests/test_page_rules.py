@@ -43,6 +43,16 @@ FAULTS = {
     "comparison printed": (cell("print(torch.allclose(a, b))"), 15, "vacuous"),
     "comparison printed with a word": (cell('print("same", torch.equal(a, b))'), 15, "vacuous"),
     "equal discarded": (cell("torch.equal(a, b)\nprint(a)"), 15, "vacuous"),
+    "equal discarded beside a check": (
+        cell("torch.equal(a, b)\nprint(a)") + cell("assert a == b", tags="check"),
+        15,
+        "vacuous",
+    ),
+    "comparison printed, another checked": (
+        cell("print(torch.allclose(a, b))") + cell("assert c == d", tags="check"),
+        15,
+        "vacuous",
+    ),
     "assertion of a constant": (cell("assert True", tags="check"), 16, "vacuous"),
     "assertion of a tuple": (cell('assert (a == b, "no")', tags="check"), 16, "vacuous"),
     "assertion with a way out": (cell("assert a == b or True", tags="check"), 16, "vacuous"),
@@ -93,7 +103,8 @@ def test_a_page_that_measures_says_with_how_many_threads():
 
 
 SOUND = {
-    "comparison shown and asserted": cell("torch.equal(a, b)") + cell("assert a", tags="check"),
+    "comparison shown and asserted": cell("torch.equal(a, b)")
+    + cell("assert a == b", tags="check"),
     "a value shown": cell("a == b"),
     "seeded": cell("torch.manual_seed(0)") + cell("x = torch.rand(3)"),
     "generator given": cell("x = torch.rand(3, generator=g)"),
@@ -121,3 +132,5 @@ def test_a_page_can_excuse_a_rule_with_a_reason():
     """Only that rule is left out."""
     text = HEAD.replace("myst:", 'excused:\n  hollow: "quoted"\nmyst:') + "Of course, 3 ms.\n"
     assert [rule for _, rule in rules(text)] == ["typed-time"]
+    unneeded = text.replace("Of course, ", "")
+    assert [rule for _, rule in rules(unneeded)] == ["excuse", "typed-time"]

@@ -14,11 +14,11 @@ WRITING = {"write_text", "write_bytes", "to_csv", "savefig"}
 Found = tuple[int, str, str]
 
 
-def in_cell(code: str, *, seeded: bool, asserted: bool) -> Iterator[Found]:
+def in_cell(code: str, *, seeded: bool, asserted: set[str]) -> Iterator[Found]:
     """Give the line in the cell, the rule and what is wrong, for everything that is.
 
-    A page may have seeded a generator before, and may assert in this cell or the next ones
-    what this one only shows.
+    A page may have seeded a generator before, and may assert something of the names that this
+    cell only shows in it or in the next ones.
     """
     tree = parsed(code)
     temporary = "TemporaryDirectory" in code or "BytesIO" in code
@@ -28,7 +28,8 @@ def in_cell(code: str, *, seeded: bool, asserted: bool) -> Iterator[Found]:
         line = getattr(node, "lineno", 1) - 1
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and node not in shown:
             yield line, "vacuous", "this comparison is dropped; assert what has to hold"
-        for rule, says in (*_vacuous(node, asserted), *_outside(node, temporary)):
+        names = asserted if node in shown or _prints(node) else set[str]()
+        for rule, says in (*_vacuous(node, names), *_outside(node, temporary)):
             yield line, rule, says
         if isinstance(node, ast.Call) and _draws_unseeded(node) and not seeded:
             says = (
@@ -48,14 +49,26 @@ def calls(code: str, names: set[str]) -> bool:
     return any(isinstance(n, ast.Call) and name_of(n) in names for n in ast.walk(parsed(code)))
 
 
-def _vacuous(node: ast.AST, asserted: bool) -> Iterator[tuple[str, str]]:
+def _prints(node: ast.AST) -> bool:
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and name_of(call) == "print"
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Give the names of variables and functions in a piece of code."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _vacuous(node: ast.AST, asserted: set[str]) -> Iterator[tuple[str, str]]:
     """Find comparisons that nothing depends on, and assertions that cannot fail."""
     says = None
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not asserted:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         call = node.value
-        inner = call.args[-1] if name_of(call) == "print" and call.args else call
+        inner = call.args[-1] if _prints(node) and call.args else call
         if isinstance(inner, ast.Call) and name_of(inner) in COMPARING:
-            says = f"the result of {name_of(inner)} is shown, and the build does not read it"
+            compared = set().union(*(names_in(each) for each in inner.args))
+            if not compared <= asserted or not asserted:
+                says = f"the result of {name_of(inner)} is not read by the build"
     if isinstance(node, ast.Assert):
         if isinstance(node.test, ast.Constant) and node.test.value:
             says = "this assertion is always true"

@@ -4,6 +4,7 @@ A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the
 from the cell's code and from what it gave.
 """
 
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -35,13 +36,16 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     ran = NbMetadataCollector.get_exec_data(app.env, docname)
     executed, lines = executed_cells(app, docname) if ran else ([], [])
     shown = {cell["cell_index"]: cell for cell in cells}
+    ended = next((k for k, cell in enumerate(executed) if _failed(cell)), len(executed))
     place: nodes.Element = doctree
     for index, source in enumerate(executed):
         if source.cell_type != "code":
             continue
         place = shown.get(index, place)
         # A removed cell is in no node, and is named by its line in the source.
-        kinds = _judge(source, shown.get(index, (docname, lines[index] + 1)))
+        where = shown.get(index, (docname, lines[index] + 1))
+        # What stands below a cell that failed was not run, and cannot be judged.
+        kinds = _judge(source, where) if index <= ended else kinds_of(source.source)
         if kinds:
             anchor = f"check-{len(records) + 1}"
             records.append(_record(place, kinds, anchor))
@@ -52,9 +56,10 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
         LOG.warning(f"the page could not be executed to its end: {reason}", location=docname)
     for image in doctree.findall(nodes.image):
         if not image.get("alt"):
-            LOG.warning(
-                f"the picture {image['uri']} has no alternative text", location=_lined(image)
+            message = (
+                f"the picture {image['uri']} has no alternative text, for those who cannot see it"
             )
+            LOG.warning(f"{message}; write ![what it shows](...)", location=_lined(image))
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "cited" in sentence["classes"]:
@@ -66,6 +71,9 @@ def _judge(cell: nbformat.NotebookNode, place: nodes.Element | tuple[str, int]) 
     """Give the kinds of a cell's checks, and warn where one is missing or could not fail."""
     tags, source = cell.metadata.get("tags", []), cell.source
     kinds = kinds_of(source)
+    if noise := " ".join(o.text.strip() for o in cell.outputs if o.get("name") == "stderr"):
+        message = f"this cell writes to standard error, which readers would see: {noise[-200:]!r}"
+        LOG.warning(f"{message}; mend the cause, or filter a warning by its text", location=place)
     if _failed(cell):
         code = "\n".join(f"    {line}" for line in source.splitlines())
         complaint: str | None = f"this cell failed: {_error_of(cell)}\n{code}"
@@ -90,12 +98,13 @@ def _judge(cell: nbformat.NotebookNode, place: nodes.Element | tuple[str, int]) 
 
 def _unexpected(cell: nbformat.NotebookNode, expected: str) -> str | None:
     """Say how the error of a cell differs from the expected one, or ``None``."""
+    found = _error_of(cell)
     if not expected.partition(":")[0].isidentifier() or ": " not in expected:
+        said = json.dumps((found or "IndexError: index out of").splitlines()[0][:60])
         return (
             "a cell tagged raises-exception names the error it expects: "
-            'add `:expect: "IndexError: index out of"` with type and beginning of the message'
+            f"add `:expect: {said}` with type and beginning of the message"
         )
-    found = _error_of(cell)
     if found is None:
         return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
     whole = "whole" in cell.metadata.get("tags", [])

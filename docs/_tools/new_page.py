@@ -22,8 +22,8 @@ def example(guide: str) -> str:
 
 def named(title: str) -> str:
     """Give the name of the file for a title."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode()
-    name = "-".join(re.findall(r"[a-z0-9]+", plain.lower())[:6])
+    plain = unicodedata.normalize("NFKD", title.replace("’", "")).encode("ascii", "ignore").decode()
+    name = "-".join(re.findall(r"[a-z0-9]+", plain.lower().replace("'", ""))[:10])
     if not name:
         raise SystemExit(f"The title is {title!r}, expected words; say what the page finds.")
     return name
@@ -57,7 +57,8 @@ def main() -> None:
     )
     path.write_text(page, "utf-8")
     index.write_text(contents, "utf-8")
-    print(f"Wrote {path.relative_to(ROOT)} and entered it in docs/index.md.")
+    print(f"Wrote {path.relative_to(ROOT)} and entered it in docs/index.md as {short!r};")
+    print("--short names it otherwise. To take it back, delete the file and that line.")
     print(f"nox -s docs -- tutorials/{name} builds it alone; nox -s live shows it as you write.")
 
 
