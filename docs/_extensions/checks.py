@@ -156,7 +156,8 @@ def _said(node: nodes.Node) -> str:
         for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
             text = text.replace(written, read)
         formula.replace_self(nodes.Text(text))
-    return re.sub(r" +([.,;:])", r"\1", spoken.astext())
+    said = re.sub(r" +\((see )?\)", "", spoken.astext())  # around a key
+    return re.sub(r" +([.,;:])(?=\s|$)", r"\1", said)
 
 
 def _previous(node: nodes.Element) -> nodes.Element | None:

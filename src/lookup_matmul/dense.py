@@ -36,8 +36,8 @@ def dense_rows(
     Raises
     ------
     TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`; also a ``TypeError`` if ``dtype`` would cut values off,
-        or if ``vocab_size`` is no ``int``, and a ``ValueError`` if it is negative
+        As for :func:`sum_of_rows`; also a ``TypeError`` if an integer ``dtype`` would cut values
+        off or if ``vocab_size`` is no ``int``, and a ``ValueError`` if it is negative
         or a sum of duplicates is no number of an integer ``dtype``.
 
     Examples

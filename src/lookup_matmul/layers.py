@@ -160,7 +160,7 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Tell whether two tensors view the same memory, so that writing to one can change the other.
+    """Tell whether two tensors lie in one storage, so that writing to one may change the other.
 
     Parameters
     ----------

@@ -15,12 +15,13 @@ def in_unit(seconds: float) -> str:
 
     Examples
     --------
-    >>> in_unit(0.000205), in_unit(0.0123), in_unit(9.9996), in_unit(0)
-    ('205 µs', '12.3 ms', '10.0 s', '0 s')
+    >>> in_unit(0.000205), in_unit(0.0123), in_unit(0.9996), in_unit(0)
+    ('205 µs', '12.3 ms', '1.00 s', '0 s')
     """
     if seconds == 0:
         return "0 s"
-    unit = next((unit for unit, size in UNITS.items() if seconds >= size), "ns")
+    rounded = float(f"{seconds:.3g}")  # first, or 0.9996 s would be 1000 ms
+    unit = next((unit for unit, size in UNITS.items() if rounded >= size), "ns")
     value = float(f"{seconds / UNITS[unit]:.3g}")
     return f"{value:#.3g}".rstrip(".") + f" {unit}" if value < 1000 else f"{value:.0f} {unit}"
 

@@ -11,7 +11,7 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
 
     For ``n`` terms, added in any order, with unit roundoff ``u`` of the dtype,
     ``|computed - exact| <= g * sum(|term|)`` with ``g = (n - 1) u / (1 - (n - 1) u)``,
-    as long as nothing overflows.
+    as long as nothing overflows and no subnormal number is flushed to zero.
     The theorem is in Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2.
 
     Parameters

@@ -12,8 +12,8 @@ from lookup_matmul.rows import bags_for
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Add up the rows of ``weight`` that each sparse row names, each times its value.
 
-    Equal to :func:`dense_matmul` within the rounding of a sum:
-    a row with ``n`` entries is off by at most ``rounding_bound(n + 1, dtype)``
+    Equal to :func:`dense_matmul` within the rounding of a sum, in the weight's own precision:
+    a row with ``n`` entries is off the exact sum by at most ``rounding_bound(n + 1, dtype)``
     times the sum of its terms' absolute values, since each of the ``n`` products is rounded
     and so is each of the ``n - 1`` additions.
     Values that are converted to the weight's dtype are rounded once more: ``n + 2``.

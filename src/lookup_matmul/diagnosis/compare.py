@@ -61,14 +61,14 @@ def compare(
     Parameters
     ----------
     a, b : Layer
-        Each an Embedding, an EmbeddingBag, a Linear, a callable,
+        Each an Embedding, an EmbeddingBag, a Linear, a function around any other module,
         or a table of shape (vocabulary size, embedding dimension).
-        A Linear gets the input as dense rows, the others get ids, and a callable gets the input
+        A Linear gets the input as dense rows, the others get ids, and a function gets the input
         as it was passed, and is called a few times;
         what it changes by itself, such as a table with ``max_norm``, stays changed.
     ids_or_rows : Rows
-        Ids of any shape, int32 or int64, each a row of its own; or, for an EmbeddingBag,
-        a bag for each row of a matrix of ids.
+        Ids, int32 or int64, in a shape of one dimension or more, each a row of its own; or,
+        for an EmbeddingBag, a bag for each row of a matrix of ids.
         Or rows: a floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch,
         or (ids, offsets, weights) with the end as last offset.
         An EmbeddingBag is handed the offsets as they are, and an Embedding adds up the rows of
