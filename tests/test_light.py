@@ -206,14 +206,17 @@ def test_a_compact_drawing_shows_the_same():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
         '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" /></defs>'
-        '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)">a <tspan>b</tspan> c'
-        '</text></g><use xlink:href="#d1-mark" x="3.00001" /></g><path d="M 0 0" style="fill: none" />'
+        '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="stroke: white; '
+        'stroke-width: 3; stroke-linejoin: round; paint-order: stroke; fill: black">a <tspan>b</tspan> c'
+        '</text></g><use xlink:href="#d1-mark" x="3.00001" style="fill: red" />'
+        '<use xlink:href="#d1-mark" x="4" style="fill: red" /></g><path d="M 0 0" style="fill: none" />'
         "</svg>"
     )
     assert compact(svg) == (
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
-        '<defs><path id="d1-mark" d="M 0 0 L 1.23 0" /></defs>'
-        '<text x="1.5">a <tspan>b</tspan> c</text><use xlink:href="#d1-mark" x="3" /></svg>'
+        '<svg xmlns="http://www.w3.org/2000/svg">'
+        '<defs><path id="d1-0" d="M 0 0 L 1.23 0" style="fill: red" /></defs>'
+        '<text x="1.5" style="fill: black" class="halo">a <tspan>b</tspan> c</text>'
+        '<use x="3" href="#d1-0" /><use x="4" href="#d1-0" /></svg>'
     )
 
 

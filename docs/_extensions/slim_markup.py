@@ -12,7 +12,9 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
 SVG = "http://www.w3.org/2000/svg"
+HREF = "{http://www.w3.org/1999/xlink}href"
 DRAWING = re.compile(r'<svg [^>]*class="drawing".*?</svg>', re.DOTALL)
+HALO = re.compile(r"stroke: [^;]*; [^;]*; [^;]*; paint-order: stroke; ")  # in site.css on the site
 COORDINATES = {"d", "x", "y", "points"}
 # Half of the elements of a page with code, in the colour that code has anyway.
 PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
@@ -26,7 +28,10 @@ class Plain(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
 
 
 def compact(svg: str) -> str:
-    """Drop ids that nothing refers to, groups without meaning, and digits below 0.01 pt."""
+    """Drop ids that nothing refers to, groups without meaning, and digits below 0.01 pt.
+
+    What is drawn many times, such as a tick, has its style once.
+    """
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(svg)
@@ -36,11 +41,34 @@ def compact(svg: str) -> str:
             del element.attrib["id"]
         if element.get("transform", "").startswith("rotate(-0 "):
             del element.attrib["transform"]
+        if halo := HALO.match(element.get("style", "")):
+            element.set("style", element.attrib["style"][halo.end() :])
+            element.set("class", "halo")
         for name in COORDINATES & element.attrib.keys():
             rounded = re.sub(r"-?\d+\.\d+", _short, element.attrib[name])
             element.set(name, " ".join(rounded.split()))
+    _style_once(root)
     _flatten(root)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _style_once(root: Element) -> None:
+    """Move a style that all uses of a shape share to the shape, below what it has itself."""
+    uses: dict[str, list[Element]] = {}
+    for use in root.iter(f"{{{SVG}}}use"):
+        use.set("href", use.attrib.pop(HREF, use.get("href", "")))
+        uses.setdefault(use.get("href", ""), []).append(use)
+    shapes = {f"#{shape.get('id')}": shape for shape in root.iter() if shape.get("id")}
+    for number, (href, same) in enumerate(sorted(uses.items())):
+        styles, shape = {use.get("style", "") for use in same}, shapes[href]
+        if len(styles) == 1:
+            shape.set("style", "; ".join(filter(None, [*styles, shape.get("style", "")])))
+        name = f"{href[1:].partition('-')[0]}-{number}"  # the drawing's own, and short
+        shape.set("id", name)
+        for use in same:
+            use.set("href", f"#{name}")
+            if len(styles) == 1:
+                use.attrib.pop("style", None)
 
 
 def _short(number: re.Match[str]) -> str:
