@@ -18,6 +18,7 @@ from nbclient import NotebookClient
 sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from checks import executed_cells
 from drift import VARYING, joined
+from kernel_forks import use_forks
 from notebook_cells import outputs_of, without_glue
 
 BUILT = ROOT / "build" / "html"
@@ -65,8 +66,10 @@ def cells_of_page(site: Path):
 def running(request: pytest.FixtureRequest, site: Path, tmp_path_factory: pytest.TempPathFactory):
     """Run the notebooks that are asked for, as many at a time as there are processors.
 
-    Each has a fresh kernel and an empty folder, and the package from the site's wheel alone.
+    Each has a fresh kernel and an empty folder, and the package from the site's wheel alone. The
+    kernels are forks of a Python that has imported torch, of which none is seen in a notebook.
     """
+    use_forks()
     package, home = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("home")
     (wheel,) = site.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(package)
