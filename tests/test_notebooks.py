@@ -18,10 +18,11 @@ from nbclient import NotebookClient
 sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from checks import executed_cells
 from drift import VARYING, joined
-from kernel_forks import use_forks
+from kernel_forks import PLACE, serve, use_forks
 from notebook_cells import outputs_of, without_glue
 
 BUILT = ROOT / "build" / "html"
+THREADS = "import torch\nprint(torch.get_num_threads())"
 SOURCES = {
     p.relative_to(ROOT / "docs").with_suffix("").as_posix(): p
     for p in (ROOT / "docs").rglob("*.md")
@@ -66,8 +67,8 @@ def cells_of_page(site: Path):
 def running(request: pytest.FixtureRequest, site: Path, tmp_path_factory: pytest.TempPathFactory):
     """Run the notebooks that are asked for, as many at a time as there are processors.
 
-    Each has a fresh kernel and an empty folder, and the package from the site's wheel alone. The
-    kernels are forks of a Python that has imported torch, of which none is seen in a notebook.
+    Each has a fresh kernel, forked from a Python that has imported torch and not the package, an
+    empty folder, and the package from the site's wheel alone.
     """
     use_forks()
     package, home = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("home")
@@ -75,12 +76,15 @@ def running(request: pytest.FixtureRequest, site: Path, tmp_path_factory: pytest
     zipfile.ZipFile(wheel).extractall(package)
     left_out = ("PYTEST_CURRENT_TEST", "PYTHONDONTWRITEBYTECODE")  # so that it is compiled once
     environment = {k: v for k, v in os.environ.items() if k not in left_out}
-    # One thread for each, since they share the processors.
-    environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home), "OMP_NUM_THREADS": "1"}
+    # One thread for each, since they share the processors; the pages had as many as there are.
+    place = serve(OMP_NUM_THREADS="1")
+    environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home), PLACE: place}
     folders = {name: tmp_path_factory.mktemp("empty") for name in NAMES}
 
     def run(name: str) -> nbformat.NotebookNode:
-        client = NotebookClient(notebook(name), timeout=120, kernel_name="python3")
+        asked = notebook(name)
+        asked.cells.append(nbformat.v4.new_code_cell(THREADS))
+        client = NotebookClient(asked, timeout=120, kernel_name="python3")
         return asyncio.run(client.async_execute(cwd=str(folders[name]), env=environment))
 
     wanted = {
@@ -97,7 +101,7 @@ def running(request: pytest.FixtureRequest, site: Path, tmp_path_factory: pytest
 def test_it_gives_what_the_page_gave(name, running, cells_of_page):
     """Cell by cell the same outputs, drawings and errors; times, addresses and folders aside."""
     futures, folders = running
-    done = code_of(futures[name].result())
+    *done, threads = code_of(futures[name].result())
     page = cells_of_page(name)
     assert len(done) == len(page) > 0
     for cell, expected in zip(done, page, strict=True):
@@ -109,6 +113,7 @@ def test_it_gives_what_the_page_gave(name, running, cells_of_page):
                 [text for text in each if text.startswith("error: ")] for each in (before, after)
             )
         assert after == before, cell.source
+    assert threads.outputs[0].text == "1\n"
     assert list(folders[name].iterdir()) == [], "it left files behind"
 
 

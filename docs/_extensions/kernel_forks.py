@@ -32,14 +32,18 @@ STARTING = threading.Lock()
 HELD: list[object] = []  # a server and its folder, until this process ends
 
 
-def serve() -> str:
-    """Start a server that ends with this process, unless it is there, and give its address."""
+def serve(**variables: str) -> str:
+    """Start a server that ends with this process, unless it is there, and give its address.
+
+    What torch reads while it is imported, such as its number of threads, a fork cannot change: it
+    is given here, and the server is then another one.
+    """
     with STARTING:
-        return os.environ.get(PLACE) or _serve()
+        return (not variables and os.environ.get(PLACE)) or _serve(**variables)
 
 
 @cache
-def _serve() -> str:
+def _serve(**variables: str) -> str:
     folder = tempfile.TemporaryDirectory(prefix="lookup-forks-")
     address = str(Path(folder.name) / "socket")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -48,7 +52,7 @@ def _serve() -> str:
         call = [sys.executable, str(SERVER), str(listener.fileno())]
         held = subprocess.Popen(
             call,
-            env=os.environ | WAITING,
+            env=os.environ | WAITING | variables,
             pass_fds=[listener.fileno()],
             stdin=subprocess.PIPE,
             start_new_session=True,
@@ -67,7 +71,7 @@ class Fork:
     ) -> None:
         self.returncode: int | None = None
         self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.connect(serve())
+        self.connection.connect(environment.get(PLACE) or serve())
         self.lines = self.connection.makefile("rw")
         order = {"argv": argv, "folder": folder, "environment": dict(environment), "files": files}
         print(json.dumps(order), file=self.lines, flush=True)
