@@ -18,10 +18,13 @@ from fontTools.ttLib import TTFont
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from fonts import signs
+from line_breaks import mark
 from mathml import to_mathml
 from site_files import named
 from slim_markup import compact
 from style_sheet import Used, purge
+
+from lookup_matmul.figures.svg import HALO
 
 FIRST_KB, NEXT_KB, SITE_MB = 150, 40, 10
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
@@ -112,7 +115,7 @@ def test_the_site_is_small_and_holds_nothing_unused(site, built):
 
 
 def test_pages_run_their_own_scripts_only(built):
-    """A policy comes before all that it rules; inline is the script that it names, and data."""
+    """A policy comes before all that it rules; inline are the scripts that it names, and data."""
     for path, page in built.items():
         (rule,) = page.select('meta[http-equiv="Content-Security-Policy"]')
         policy = dict(part.split(maxsplit=1) for part in rule["content"].split("; "))
@@ -144,7 +147,26 @@ def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
     data = base64.b64decode(re.search(r"base64,([^)]+)\)", sheet)[1])
     font = TTFont(io.BytesIO(data))
     assert signs(str(f.math) for f in formulas) <= set(font.getBestCmap())
+    assert any(formula.msqrt for formula in formulas)
+    assert ord("√") in font.getBestCmap()  # which a root is drawn with, and no text holds
     assert "MATH" in font  # without it brackets do not grow
+
+
+def test_a_line_may_break_inside_of_a_name_and_not_before_its_comma():
+    """Only in names that are code, between their parts; prose and what is shown stay as they are."""
+    for given, marked in (
+        ('<span class="pre">nn.Module_x(ids)</span>', '<span class="pre">nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
+        ('<span class="pre">0.25</span>', '<span class="pre">0.25</span>'),
+        ("<p>e.g. a_b(c)</p>", "<p>e.g. a_b(c)</p>"),
+        ("</math></span>, so", "</math></span>&#8288;, so"),
+        ("</code></a>: so", "</code></a>&#8288;: so"),
+        ("</code> and", "</code> and"),
+    ):  # fmt: skip
+        context = {"body": given}
+        mark(None, "", "", context, None)
+        assert context["body"] == marked
+        shown = BeautifulSoup(marked, "html.parser").get_text().replace("\u2060", "")
+        assert shown == BeautifulSoup(given, "html.parser").get_text()
 
 
 def test_a_formula_that_cannot_be_set_is_refused():
@@ -206,8 +228,8 @@ def test_a_compact_drawing_shows_the_same():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
         '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" /></defs>'
-        '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="stroke: white; '
-        'stroke-width: 3; stroke-linejoin: round; paint-order: stroke; fill: black">a <tspan>b</tspan> c'
+        '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="'
+        f'{HALO}fill: black">a <tspan>b</tspan> c'
         '</text></g><use xlink:href="#d1-mark" x="3.00001" style="fill: red" />'
         '<use xlink:href="#d1-mark" x="4" style="fill: red" /></g><path d="M 0 0" style="fill: none" />'
         "</svg>"
