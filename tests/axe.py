@@ -96,7 +96,7 @@ def findings(browser):
         for width in WIDTHS if opened else WIDTHS[::2]:
             resize(browser, width)
             # The size of targets is half of the time; closed folds stand closest on a phone.
-            sized = width == (1440 if opened else 320)
+            sized = width == 320 or (opened and width == 1440)
             lines = browser.execute_async_script(RULES + STRUCTURE, sized)
             found += [f"{width} px, folds {opened}: {line}" for line in lines]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

@@ -34,16 +34,14 @@ def test_a_new_page_builds_at_once(copy):
     """It stands in the contents under its title, and every check of the example passes."""
     done = write(copy, TITLE, "--short", "Order of rows")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "nox -s docs -- tutorials/groe-rows-come-in-the-order-of-the-ids" in done.stdout
+    name = "tutorials/groe-rows-come-in-the-order-of-the-ids"
+    assert f"nox -s docs -- {name}" in done.stdout
     built = copy.build()
     assert (built.returncode, built.stderr) == (0, "")
-    page = copy.html("tutorials/groe-rows-come-in-the-order-of-the-ids")
+    page = copy.html(name)
     assert f"<h1>{TITLE}" in page
     assert "holds" in page
-    assert (
-        "% "
-        not in (copy.root / "docs/tutorials/groe-rows-come-in-the-order-of-the-ids.md").read_text()
-    )
+    assert "% " not in (copy.root / "docs" / f"{name}.md").read_text()
     assert "Order of rows" in copy.html("index")
 
 

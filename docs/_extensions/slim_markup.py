@@ -11,10 +11,11 @@ from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
+from lookup_matmul.figures.svg import HALO
+
 SVG = "http://www.w3.org/2000/svg"
 HREF = "{http://www.w3.org/1999/xlink}href"
 DRAWING = re.compile(r'<svg [^>]*class="drawing".*?</svg>', re.DOTALL)
-HALO = re.compile(r"stroke: [^;]*; [^;]*; [^;]*; paint-order: stroke; ")  # in site.css on the site
 COORDINATES = {"d", "x", "y", "points"}
 # Half of the elements of a page with code, in the colour that code has anyway.
 PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
@@ -33,7 +34,6 @@ def compact(svg: str) -> str:
     What is drawn many times, such as a tick, has its style once.
     """
     ElementTree.register_namespace("", SVG)
-    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(svg)
     referred = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', svg))
     for element in root.iter():
@@ -41,8 +41,8 @@ def compact(svg: str) -> str:
             del element.attrib["id"]
         if element.get("transform", "").startswith("rotate(-0 "):
             del element.attrib["transform"]
-        if halo := HALO.match(element.get("style", "")):
-            element.set("style", element.attrib["style"][halo.end() :])
+        if (style := element.get("style", "")).startswith(HALO):  # which site.css has once
+            element.set("style", style.removeprefix(HALO))
             element.set("class", "halo")
         for name in COORDINATES & element.attrib.keys():
             rounded = re.sub(r"-?\d+\.\d+", _short, element.attrib[name])

@@ -22,8 +22,9 @@ def example(guide: str) -> str:
 
 def named(title: str) -> str:
     """Give the name of the file for a title."""
-    plain = unicodedata.normalize("NFKD", title.replace("’", "")).encode("ascii", "ignore").decode()
-    name = "-".join(re.findall(r"[a-z0-9]+", plain.lower().replace("'", ""))[:10])
+    whole = re.sub("['’]", "", title)  # of "it's", no part is a word
+    plain = unicodedata.normalize("NFKD", whole).encode("ascii", "ignore").decode()
+    name = "-".join(re.findall(r"[a-z0-9]+", plain.lower())[:10])
     if not name:
         raise SystemExit(f"The title is {title!r}, expected words; say what the page finds.")
     return name

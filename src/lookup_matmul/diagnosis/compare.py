@@ -87,7 +87,7 @@ def compare(
     ------
     TypeError
         If a layer or the input is of another kind, has a forward of its own, is quantized,
-        or has a dtype that is not multiplied; or if ``gradients`` are asked of a callable.
+        or has a dtype that is not multiplied; or if ``gradients`` are asked of a function.
     ValueError
         If a layer has hooks, a computed weight or none so far, or lies on the device ``meta``;
         if the devices differ, the input is empty or does not fit together,
