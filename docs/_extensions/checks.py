@@ -5,26 +5,24 @@ from the cell's code and from what it gave.
 """
 
 import json
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import nbformat
-from check_cells import kinds_of, only_checks, refused_in_failing, sentences
+from check_cells import kinds_of, only_checks, refused_in_failing
 from docutils import nodes
 from folds import depart_fold, fold, fold_cell, visit_fold
 from jupyter_cache import get_cache
 from myst_nb.sphinx_ import NbMetadataCollector
-from sphinx import addnodes
+from sentence_above import CODE, said, sentence_above
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from words import same_words
 
 LOG = logging.getLogger(__name__)
-CODE = "cell_code"
 
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:
@@ -63,7 +61,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "cited" in sentence["classes"]:
-            cited.append(" ".join(_said(sentence).split()))
+            cited.append(" ".join(said(sentence).split()))
             sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
 
 
@@ -132,41 +130,12 @@ def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, An
     while section.parent is not None and not isinstance(section, nodes.section):
         section = section.parent
     title = next(section.findall(nodes.title), None)
-    before: nodes.Element | None = place
-    lines: list[str] = []
-    while not lines and before is not None and (before := _previous(before)) is not None:
-        paragraphs = list(before.findall(lambda n: isinstance(n, nodes.paragraph | nodes.caption)))
-        lines = list(sentences(_said(paragraphs[-1]))) if paragraphs else []
     return {
         "anchor": anchor,
         "section": title.astext() if title else "",
-        "sentence": lines[-1] if lines else "",
+        "sentence": sentence_above(place),
         "kinds": kinds,
     }
-
-
-def _said(node: nodes.Node) -> str:
-    """Give the words of a paragraph, without the keys of its sources, with formulas as text."""
-    spoken = node.deepcopy()
-    for source in list(spoken.findall(addnodes.pending_xref)):
-        if source.get("refdomain") == "cite" and source.get("reftype") != "t":
-            source.parent.remove(source)
-    for formula in list(spoken.findall(nodes.math)):
-        text = formula.astext()
-        for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
-            text = text.replace(written, read)
-        formula.replace_self(nodes.Text(text))
-    said = re.sub(r" +\((see )?\)", "", spoken.astext())  # around a key
-    return re.sub(r" +([.,;:])(?=\s|$)", r"\1", said)
-
-
-def _previous(node: nodes.Element) -> nodes.Element | None:
-    """Give what stands before a node in its section, cells left out."""
-    siblings = node.parent.children[: node.parent.index(node)] if node.parent else []
-    elements = (n for n in reversed(siblings) if isinstance(n, nodes.Element))
-    return next(
-        (n for n in elements if n.get("nb_element") != CODE and not isinstance(n, fold)), None
-    )
 
 
 def _lined(node: nodes.Element) -> nodes.Element:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from checks import CODE, executed_cells
+from checks import executed_cells
 from docutils import nodes
 from first_cells import needs, settings
 from markdown_of import Link, blocks, words
 from myst_nb.sphinx_ import NbMetadataCollector
 from nbformat import v4 as nbformat_v4
 from notebook_cells import notebook_cell
+from sentence_above import CODE
 from sphinx.application import Sphinx
 from wheel import address
 

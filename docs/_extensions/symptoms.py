@@ -7,8 +7,8 @@ An entry is a section of a page in ``symptoms/``. Its errors are those that its 
 from pathlib import Path
 from typing import Any, ClassVar
 
-from checks import CODE
 from docutils import nodes
+from sentence_above import CODE
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
