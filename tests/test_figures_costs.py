@@ -1,9 +1,20 @@
 """Drawings of times, predictions and ceilings tell what they are given, and refuse the rest."""
 
+import math
+
 import pytest
 from drawings import assert_colours_can_be_replaced, assert_told, texts, width_of
 
-from lookup_matmul.figures import draw_distances, draw_parts, draw_predictions, draw_roofline
+from lookup_matmul.figures import (
+    draw_coinciding,
+    draw_curves,
+    draw_distances,
+    draw_intervals,
+    draw_measured,
+    draw_parts,
+    draw_predictions,
+    draw_roofline,
+)
 
 TIMES = {"lookup": {1: (1.9, 2.0, 2.2), 64: (2.0, 2.5, 2.7)}, "product": {1: (8.0, 9.0, 9.5)}}
 MODEL = {"lookup": {1: 2.1, 64: 2.2}, "product": {1: 8.0}}
@@ -81,8 +92,6 @@ def test_distances_name_each_form_once_and_each_kind_once():
         ),
         (lambda: draw_roofline({}, 1.0, POINTS, alt=""), "there are 0 levels and 2 points"),
         (lambda: draw_roofline(LEVELS, 1.0, {}, alt=""), "there are 2 levels and 0 points"),
-        (lambda: draw_roofline(LEVELS, 0.0, POINTS, alt=""), "not above zero"),
-        (lambda: draw_roofline(LEVELS, 1.0, {"a": (0.0, (1, 2, 3))}, alt=""), "not above zero"),
         (lambda: draw_roofline(LEVELS, 1.0, {"a": (1.0, (3, 2, 1))}, alt=""), "low <= middle"),
         (lambda: draw_distances({}, (0.5, 2), **ASIDE), "ratios has 0 lines with 0 kinds"),
         (
@@ -99,3 +108,29 @@ def test_what_cannot_be_drawn_is_refused(draw, message):
     """With what arrived and what was expected."""
     with pytest.raises(ValueError, match=message):
         draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "name"),
+    [
+        (lambda x: draw_curves([x], {"a": [1]}, **LABELS, log_x=True), "x"),
+        (lambda x: draw_curves([1], {"a": [x]}, **LABELS, log_y=True), "curve 'a'"),
+        (lambda x: draw_coinciding([1], {"a": [1], "b": [2]}, **LABELS, limit=("", x)), "limit"),
+        (lambda x: draw_distances(RATIOS, (x, 2), **ASIDE), "band"),
+        (lambda x: draw_intervals({"": {"a": (1, 2, 3)}}, **ASIDE, log_x=True, limit=("", x)), "limit"),
+        (lambda x: draw_measured([x], {"a": [(1, 2, 3)]}, **LABELS), "x"),
+        (lambda x: draw_measured([1], {"a": [(1, 2, 3)]}, **LABELS, marked=("", x)), "marked"),
+        (lambda x: draw_predictions({"a": {x: (1, 2, 3)}}, {"a": {x: 1}}, {"a": 1}, **LABELS), "measured of 'a'"),
+        (lambda x: draw_predictions({"a": {1: (1, 2, 3)}}, {"a": {1: x}}, {"a": 1}, **LABELS), "predicted of 'a'"),
+        (lambda x: draw_predictions({"a": {1: (1, 2, 3)}}, {"a": {1: 1}}, {"a": x}, **LABELS), "floors"),
+        (lambda x: draw_roofline(LEVELS | {"new": x}, 1.0, POINTS, alt=""), "levels"),
+        (lambda x: draw_roofline(LEVELS, x, POINTS, alt=""), "rate"),
+        (lambda x: draw_roofline(LEVELS, 1.0, {"a": (x, (1, 2, 3))}, alt=""), "points"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("number", [0.0, -1.0, math.nan, math.inf])
+def test_a_number_without_a_place_on_a_logarithmic_axis_is_refused(draw, name, number):
+    """It would be left out of the drawing in silence."""
+    draw(1.5)
+    with pytest.raises(ValueError, match=rf"^{name} holds {number}, expected numbers above zero"):
+        draw(number)

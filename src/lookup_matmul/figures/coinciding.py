@@ -6,7 +6,14 @@ import numpy as np
 from matplotlib import style
 
 from lookup_matmul.figures.palette import LINE, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, WIDTH, check_lengths, write_plain
+from lookup_matmul.figures.plots import (
+    KINDS,
+    PLOT,
+    WIDTH,
+    check_lengths,
+    check_logarithmic,
+    write_plain,
+)
 from lookup_matmul.figures.svg import Drawing, finish, sheet
 
 SMALLEST = 1e-12  # what a difference of zero is drawn as
@@ -45,7 +52,8 @@ def draw_coinciding(
     Raises
     ------
     ValueError
-        If there are not two or three curves, or one has another length than ``x``.
+        If there are not two or three curves, one has another length than ``x``,
+        or the limit is not above zero.
 
     Examples
     --------
@@ -56,6 +64,8 @@ def draw_coinciding(
     if len(curves) not in (2, 3):
         raise ValueError(f"curves has {len(curves)} entries, expected 2 or 3.")
     check_lengths(x, curves)
+    if limit:
+        check_logarithmic("limit", limit[1:])
     first, *others = curves.items()
     with style.context(PLOT):
         figure = sheet(WIDTH, 360, layout="constrained")

@@ -8,6 +8,7 @@ from lookup_matmul.figures.plots import (
     KINDS,
     PLOT,
     check_lengths,
+    check_logarithmic,
     draw_legend,
     plot_axes,
     write_plain,
@@ -48,7 +49,8 @@ def draw_curves(
     Raises
     ------
     ValueError
-        If there are no or more than four curves, or one has another length than ``x``.
+        If there are no or more than four curves, one has another length than ``x``,
+        or a number is not above zero on a logarithmic axis.
 
     Examples
     --------
@@ -58,6 +60,10 @@ def draw_curves(
     if not 1 <= len(curves) <= len(KINDS):
         raise ValueError(f"curves has {len(curves)} entries, expected 1 to {len(KINDS)}; split it.")
     check_lengths(x, curves)
+    if log_x:
+        check_logarithmic("x", x)
+    for name, y in curves.items() if log_y else ():
+        check_logarithmic(f"curve {name!r}", y)
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
         for (colour, dash, marker), (name, y) in zip(KINDS, curves.items(), strict=False):

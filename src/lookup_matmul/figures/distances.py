@@ -6,7 +6,7 @@ from matplotlib import style
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from lookup_matmul.figures.palette import INK, PICK, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, check_spread, list_axes
+from lookup_matmul.figures.plots import KINDS, PLOT, check_logarithmic, check_spread, list_axes
 from lookup_matmul.figures.svg import Drawing, finish
 
 LARGEST = 24
@@ -41,7 +41,8 @@ def draw_distances(
     Raises
     ------
     ValueError
-        If there is too much to draw, or a ratio is out of order or not above zero.
+        If there is too much to draw, a ratio is out of order,
+        or a ratio or the band is not above zero.
 
     Examples
     --------
@@ -58,6 +59,7 @@ def draw_distances(
     for name, line in ratios.items():
         for spread in line.values():
             check_spread(name, spread, log=True)
+    check_logarithmic("band", band)
     with style.context(PLOT):
         ax = list_axes(x_label, len(ratios), 32, above=22, below=42)
         ax.spines["left"].set_visible(False)

@@ -10,6 +10,7 @@ from lookup_matmul.figures.plots import (
     PLOT,
     check_count,
     check_lengths,
+    check_logarithmic,
     check_spread,
     draw_legend,
     plot_axes,
@@ -50,7 +51,7 @@ def draw_measured(
     ------
     ValueError
         If there are no or more than four curves, one has another length than ``x``,
-        or a measurement is out of order.
+        a measurement is out of order, or a number is not above zero.
 
     Examples
     --------
@@ -60,6 +61,8 @@ def draw_measured(
     """
     check_count(measured)
     check_lengths(x, measured)
+    check_logarithmic("x", x)
+    check_logarithmic("marked", marked[1:] if marked else ())
     for name, spreads in measured.items():
         for spread in spreads:
             check_spread(name, spread, log=True)

@@ -1,6 +1,6 @@
 """What all plots share: style, kinds of curves, empty axes, and what counts as bad input."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -102,6 +102,15 @@ def check_lengths(x: Collection[float], curves: Mapping[str, Collection[object]]
     for name, y in curves.items():
         if len(y) != len(x):
             raise ValueError(f"curve {name!r} has {len(y)} values, expected {len(x)}, as x has.")
+
+
+def check_logarithmic(name: str, values: Iterable[float]) -> None:
+    """Raise ValueError for a number that has no place on a logarithmic axis."""
+    for value in values:
+        if not 0 < value < float("inf"):
+            raise ValueError(
+                f"{name} holds {value}, expected numbers above zero on a logarithmic axis."
+            )
 
 
 def check_spread(name: str, spread: tuple[float, float, float], *, log: bool) -> None:

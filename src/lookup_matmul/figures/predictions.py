@@ -9,6 +9,7 @@ from lookup_matmul.figures.plots import (
     KINDS,
     PLOT,
     check_count,
+    check_logarithmic,
     check_spread,
     draw_legend,
     plot_axes,
@@ -49,7 +50,8 @@ def draw_predictions(
     ------
     ValueError
         If there are no or more than four curves, the three differ in their names,
-        a curve differs from its prediction in x, or a measurement is out of order.
+        a curve differs from its prediction in x, a measurement is out of order,
+        or a number is not above zero.
 
     Examples
     --------
@@ -68,6 +70,9 @@ def draw_predictions(
             )
         for spread in spreads.values():
             check_spread(name, spread, log=True)
+        check_logarithmic(f"measured of {name!r}", spreads)
+        check_logarithmic(f"predicted of {name!r}", predicted[name].values())
+    check_logarithmic("floors", floors.values())
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
         for (colour, dash, marker), (name, spreads) in zip(KINDS, measured.items(), strict=False):

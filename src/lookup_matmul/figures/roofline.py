@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib import style
 
 from lookup_matmul.figures.palette import FILLS, INK, LINE, MARK, QUIET
-from lookup_matmul.figures.plots import PLOT, check_spread, write_plain
+from lookup_matmul.figures.plots import PLOT, check_logarithmic, check_spread, write_plain
 from lookup_matmul.figures.svg import Drawing, finish, sheet
 
 WIDTH, HEIGHT, LINE_HEIGHT = 354.0, 240.0, 15.0
@@ -57,8 +57,9 @@ def draw_roofline(
             f"there are {len(levels)} levels and {len(points)} points, "
             f"expected 1 to {LEVELS} and 1 to {MOST}."
         )
-    if min([*levels.values(), rate, *(x for x, _ in points.values())]) <= 0:
-        raise ValueError("a level, the rate or the operations per byte are not above zero.")
+    check_logarithmic("levels", levels.values())
+    check_logarithmic("rate", [rate])
+    check_logarithmic("points", (x for x, _ in points.values()))
     for name, (_, spread) in points.items():
         check_spread(name, spread, log=True)
     with style.context(PLOT):

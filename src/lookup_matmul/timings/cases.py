@@ -10,17 +10,33 @@ from lookup_matmul.rounding import rounding_bound
 
 AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
 RATE = 1e-3  # of learning, in steps of optimisers
-# tf32 stands for float32 tables whose products the GPU may round to ten bits after the point.
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 class Case(NamedTuple):
-    """One measurement to be made, of a table of shape (vocab_size, dim).
+    """One measurement to be made: a form of a computation, and the size of its inputs.
 
-    The direction is ``"forward"``, ``"backward"`` to the table's gradient, or ``"step"`` of an
-    optimiser; the dtype ``"float32"``, ``"tf32"``, ``"bfloat16"`` or ``"float16"``. A ``"hot"``
-    call comes again and again, a ``"cold"`` one after other data went through the caches.
+    Attributes
+    ----------
+    form : str
+        How it is computed, such as ``"lookup"``; a wrong one is answered with those there are.
+    direction : str
+        ``"forward"``, ``"backward"`` to the table's gradient, or ``"step"`` of an optimiser.
+    vocab_size, dim : int
+        Rows and columns of the table.
+    ids : int
+        How many are looked up.
+    draw : str
+        How they are drawn, see :func:`draw_ids`.
+    dtype : str
+        ``"float32"``, ``"bfloat16"``, ``"float16"``; or ``"tf32"``: float32 tables whose products
+        a GPU may round to ten bits after the point.
+    cache : str
+        ``"hot"`` for a call again and again, ``"cold"`` for one after other data went through
+        the caches.
+    bags : int
+        How many share the ids evenly; 0 for a row of its own for each id.
     """
 
     form: str
@@ -31,7 +47,7 @@ class Case(NamedTuple):
     draw: str
     dtype: str
     cache: str
-    bags: int = 0  # which share the ids evenly
+    bags: int = 0
 
 
 class Inputs(NamedTuple):

@@ -23,7 +23,17 @@ _known: WeakKeyDictionary[Call, dict[int, Any]] = WeakKeyDictionary()
 
 
 class Spread(NamedTuple):
-    """What rounds of calls came to, in seconds for one call: half lie between low and high."""
+    """What rounds of calls came to, in seconds for one call.
+
+    Attributes
+    ----------
+    median_s, low_s, high_s : float
+        Quartiles over the rounds: half of them lie between low and high.
+    rounds : int
+        How many turns the call had.
+    calls : int
+        How many calls each turn timed.
+    """
 
     median_s: float
     low_s: float

@@ -7,14 +7,31 @@ from lookup_matmul.timings.contenders import ALONE, BUILT, COMPILED, forms_of
 
 
 class Part(NamedTuple):
-    """One kernel of a form."""
+    """What one kernel of a form has to do in one call.
+
+    Attributes
+    ----------
+    name : str
+        What it makes, such as ``"zeros"``.
+    bytes : int
+        Each distinct element counts once if read and once if written, but zeros of the same call
+        no more where something is added into them.
+    operations : int
+        Multiplications, additions and comparisons.
+    divisions : int
+        Divisions and square roots.
+    allocated_bytes : int
+        Size of the new tensors; a gradient that is merely named anew has none.
+    working_set : int
+        Bytes of all tensors of the call, which a cache has to hold for the next call.
+    """
 
     name: str
     bytes: int
-    operations: int  # multiplications, additions, comparisons
-    divisions: int  # and square roots
+    operations: int
+    divisions: int
     allocated_bytes: int
-    working_set: int  # what a cache has to hold for the next call
+    working_set: int
 
 
 Kernel: TypeAlias = tuple[str, int, int, int, int]  # a part without the working set
@@ -24,10 +41,6 @@ Form: TypeAlias = tuple[int, list[Kernel]]  # bytes of what is given to it, and 
 def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     """Count what each kernel of a case has to do, in order, for so many distinct ids.
 
-    A part has a ``name``, such as ``"zeros"``; ``bytes``, of which each distinct element counts
-    once if read and once if written, but zeros of the same call no more where something is added
-    into them; ``operations``; ``divisions``, with roots; ``allocated_bytes`` of new tensors; and
-    the ``working_set``, bytes of all tensors of the call. A gradient merely named anew has none.
     A form that is not of the case's direction, or too many distinct ids, is a ValueError.
 
     Examples
