@@ -30,7 +30,7 @@ def said(node: nodes.Node) -> str:
         if source.get("refdomain") == "cite":
             named = source["reftype"] == "t" and source["reftarget"] in sources
             name = _author(sources[source["reftarget"]]) if named else ""
-            source.replace_self(nodes.Text(name))
+            source.parent.replace(source, nodes.Text(name))
     for formula in list(spoken.findall(nodes.math)):
         text = formula.astext()
         for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
