@@ -36,7 +36,12 @@ def check_run(app: Sphinx, doctree: nodes.document) -> None:
         for rule, reason in excused.items():
             reasons += nodes.list_item("", nodes.paragraph("", f"{rule}: {reason}"))
         section = next(doctree.findall(nodes.section))
-        section += fold("", reasons, classes=["fold"], summary="rules that this page does not keep")
+        section += fold(
+            "",
+            reasons,
+            classes=["fold"],
+            summary="for contributors: rules that this page does not keep",
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
