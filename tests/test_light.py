@@ -133,6 +133,7 @@ def test_pages_run_their_own_scripts_only(built):
         handlers = [name for node in page.find_all(True) for name in node.attrs if name[:2] == "on"]
         assert not handlers, path
         assert not page.select('[href^="javascript:"]'), path
+        assert not page.select("link[rel=next], link[rel=prefetch]"), path  # refused by the policy
 
 
 def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
@@ -152,7 +153,7 @@ def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
     assert "MATH" in font  # without it brackets do not grow
 
 
-def test_a_line_may_break_inside_of_a_name_and_not_before_its_comma():
+def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
     """Only in names that are code, between their parts; prose and what is shown stay as they are."""
     for given, marked in (
         ('<span class="pre">nn.Module_x(ids)</span>', '<span class="pre">nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
@@ -161,6 +162,8 @@ def test_a_line_may_break_inside_of_a_name_and_not_before_its_comma():
         ("</math></span>, so", "</math></span>&#8288;, so"),
         ("</code></a>: so", "</code></a>&#8288;: so"),
         ("</code> and", "</code> and"),
+        ("<h1>A one-hot row</h1>", "<h1>A one-&#8288;hot row</h1>"),
+        ("<p>A one-hot row</p>", "<p>A one-hot row</p>"),
     ):  # fmt: skip
         context = {"body": given}
         mark(None, "", "", context, None)

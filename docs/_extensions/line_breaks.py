@@ -1,4 +1,4 @@
-"""Lets a line break between the parts of a name, and not between a formula and its full stop."""
+"""Lets a line end inside of a long name, and not before a full stop or inside of *one-hot*."""
 
 import re
 from typing import Any
@@ -11,6 +11,7 @@ INSIDE = re.compile(r"(?<=\w[._(])(?=[A-Za-z])")  # after a dot, an underscore, 
 # A browser takes a formula for a picture, after which any line may end.
 ENDS = re.compile(r"(</math></span>|</code>(?:</a>)?)(?=[.,;:!?)’'])")
 JOINER = "&#8288;"  # a word joiner, which takes no room
+HEADING = re.compile(r"<h[12]>.*?</h[12]>", re.DOTALL)  # whose lines hold few words
 
 
 def mark(
@@ -19,6 +20,7 @@ def mark(
     """Mark the places in the text of a page."""
     if "body" in context:
         body = NAME.sub(lambda found: INSIDE.sub("<wbr>", found.group()), context["body"])
+        body = HEADING.sub(lambda found: found.group().replace("one-hot", f"one-{JOINER}hot"), body)
         context["body"] = ENDS.sub(rf"\1{JOINER}", body)
 
 
