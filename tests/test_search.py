@@ -22,6 +22,8 @@ FIRST = {
     "RuntimeError: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)": "symptoms/inputs#expected-tensor-for-argument-1-indices-to-have-one-of-the-following-scalar-types",
     "RuntimeError: CUDA error: device-side assert triggered": "symptoms/inputs#symptom-cuda",
     "device-side assert triggered": "symptoms/inputs#symptom-cuda",
+    "vectorized gather kernel index out of bounds": "symptoms/inputs#symptom-cuda",
+    "IndexError: The shape of the mask [8] at index 0 does not match the shape of the indexed tensor [100, 16] at index 0": "symptoms/inputs#symptom-mask-shape",
     "RuntimeError: Class values must be smaller than num_classes.": "symptoms/inputs#class-values-must-be-smaller-than-num-classes",
     "RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x128 and 30522x768)": "symptoms/inputs#mat1-and-mat2-shapes-cannot-be-multiplied",
     "one_hot is only applicable to index tensor of type LongTensor": "symptoms/inputs#one-hot-is-only-applicable-to-index-tensor-of-type-longtensor",

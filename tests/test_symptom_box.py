@@ -24,6 +24,7 @@ FIRST = {
     "compiled-with-frames-of-2.6": "index out of bounds: 0 <= tmp2 < 4L",
     "cuda-devices": "Expected all tensors to be on the same device",
     "cuda-encoding": "CUDA error: device-side assert triggered",
+    "cuda-gather": "CUDA error: device-side assert triggered",
     "cuda-labels": "CUDA error: device-side assert triggered",
     "cuda-lookup": "CUDA error: device-side assert triggered",
     "dataloader-worker": "Class values must be smaller than num_classes.",

@@ -63,6 +63,8 @@ MET = [
     "index out of bounds: 0 <= tmp2 < 4L",
     "one_hot: Class values must be smaller than num_classes.",
     "CUDA error: device-side assert triggered",
+    "vectorized gather kernel index out of bounds",
+    "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor [4, 5] at index 0",
     "EmbeddingBag and Linear disagree",
     "The tied padding row is not zero",
     "My loss is much higher than with one-hot",

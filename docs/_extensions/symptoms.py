@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-from words import recordings, same_words, spans
+from words import recordings, release, same_words, spans
 
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
@@ -94,7 +94,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
                 LOG.warning(complaint, location=section)
             continue
         section["classes"].append("symptom")
-        head = "Cause:" if len(causes) == 1 else "Causes, the most frequent first:"
+        head = "Cause:" if len(causes) == 1 else "Causes, the likeliest first:"
         section.insert(section.index(causes), nodes.paragraph("", head))
         cause = first.astext().splitlines()[0]
         anchor = next(name for name in section["ids"] if not name.startswith("symptom-"))
@@ -119,8 +119,9 @@ def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
         return []
     expected = str(metadata.get("expect", ""))
     found = spans(code, expected, recorded)
-    tried = [r["torch"].partition("+")[0] for r in recorded if code in r["said"]]
-    told = _told(found, expected, tried)
+    library = "SciPy" if "scipy" in tags else "torch"  # whose words they are
+    versions = (r[library.lower()].partition("+")[0] for r in recorded if code in r["said"])
+    told = _told(found, expected, library, sorted(set(versions), key=release))
     place: nodes.Element = cell.parent if "check" in tags else cell
     shown: list[nodes.Node] = [told]
     if "recorded" in tags:
@@ -133,14 +134,16 @@ def _words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
     return [text for text in (expected, *(words for _, _, words in found)) if ": " in text]
 
 
-def _told(found: list[tuple[str, str, str]], expected: str, tried: list[str]) -> nodes.Element:
+def _told(
+    found: list[tuple[str, str, str]], expected: str, library: str, tried: list[str]
+) -> nodes.Element:
     """Say since when and until when torch says what, of the versions tried."""
     if not found:
         return nodes.paragraph("", "Not tried with another torch yet.", classes=["wordings"])
     if len(found) == 1 and found[0][2] == expected:
         *before, last = tried
         names = f"{', '.join(before)} and {last}" if before else last
-        return nodes.paragraph("", f"Worded so in torch {names}.", classes=["wordings"])
+        return nodes.paragraph("", f"Worded so in {library} {names}.", classes=["wordings"])
     rows = [[a, b, "as above" if said == expected else said] for a, b, said in found]
     return _table(["since", "until", "worded as"], rows, "spans")
 
