@@ -203,3 +203,10 @@ def test_tensors_that_need_gradients_are_compared():
     weight = torch.nn.Parameter(torch.ones(2, 3))
     assert_bitwise_equal(weight.T, torch.ones(3, 2))
     assert_within(weight, torch.ones(2, 3), 0.0)
+
+
+@pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 0.0)])
+def test_tensors_without_numbers_cannot_be_compared(check):
+    """On the device meta nothing is equal or different."""
+    with pytest.raises(ValueError, match="actual and expected lie on the device meta"):
+        check(torch.zeros(2, device="meta"), torch.zeros(2, device="meta"))

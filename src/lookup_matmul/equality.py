@@ -22,6 +22,8 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     ------
     TypeError
         If an argument is not a dense real tensor, or is quantized.
+    ValueError
+        If both lie on the device ``meta``.
     AssertionError
         If shape, dtype, device or any bit differs.
         The message counts the differing elements, shows the first and the largest difference.
@@ -170,6 +172,11 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
         raise AssertionError(f"shape {tuple(actual.shape)}, expected {tuple(expected.shape)}.")
     if actual.device != expected.device:
         raise AssertionError(f"device {actual.device}, expected {expected.device}.")
+    if actual.is_meta:
+        raise ValueError(
+            "actual and expected lie on the device meta, which stores no numbers to compare; "
+            "make them on another device."
+        )
 
 
 def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
