@@ -60,7 +60,7 @@ class OneHotLinear(nn.Module):
         expect("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
         check_layer("linear", linear, nn.Linear)
         self.linear = linear
-        self.padding_idx = _row(padding_idx, linear.in_features)
+        self.padding_idx = padding_row(padding_idx, linear.in_features)
 
     @property
     def num_embeddings(self) -> int:
@@ -136,7 +136,8 @@ def _steps(linear: nn.Module) -> parametrize.ParametrizationList:
     return steps
 
 
-def _row(padding_idx: int | None, rows: int) -> int | None:
+def padding_row(padding_idx: int | None, rows: int) -> int | None:
+    """Give the row that a padding index names, counted from the end if it is negative."""
     if padding_idx is None:
         return None
     if not isinstance(padding_idx, int) or isinstance(padding_idx, bool):
