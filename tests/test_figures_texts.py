@@ -116,6 +116,19 @@ def test_spreads_and_parts_name_what_they_show():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
+        (lambda: draw_votes(["dim"], VOTES.tolist(), NAMES), "weight has type builtins.list, expected torch.Tensor"),
+        (lambda: draw_hashes({"a": "1"}, 3), "key 'a' has row '1' of type str, expected an int"),
+    ],
+)  # fmt: skip
+def test_what_is_no_tensor_and_no_row_is_refused(draw, message):
+    """By name, and with its type."""
+    with pytest.raises(TypeError, match=re.escape(message)):
+        draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
         (lambda: draw_bag_of_words("no word", VOCABULARY, VOTES, NAMES), "text has 0 different words"),
         (lambda: draw_bag_of_words("dim", VOCABULARY, VOTES, ["one"]), "expected a name for each"),
         (lambda: draw_votes(["dim"], VOTES, NAMES), "words has 1 entries and weight 3 rows"),

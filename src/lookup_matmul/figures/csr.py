@@ -36,10 +36,12 @@ def draw_csr(rows: sparse.csr_array) -> Drawing:
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.to_bags` says.
     ValueError
         As there, and if there is nothing or too much to draw.
+    IndexError
+        As :func:`lookup_matmul.to_bags` says.
 
     Examples
     --------
