@@ -75,9 +75,11 @@ def assert_within(
     Raises
     ------
     TypeError
-        If an argument is not a dense tensor of a floating dtype, or is quantized.
+        If an argument is not a dense tensor of a floating dtype, or is quantized;
+        or if the bound is neither a real number nor a dense tensor of such.
     ValueError
-        If the bound is negative or NaN, or does not broadcast to the shape.
+        If the bound is negative or NaN, or does not broadcast to the shape;
+        or if the tensors lie on the device ``meta``.
     AssertionError
         If the shape or device differs, or an element is outside the bound.
         The message counts them, shows the first and the largest difference.
@@ -98,7 +100,7 @@ Largest difference: 0.25 at [1].
             f"actual has dtype {actual.dtype} and expected has {expected.dtype}, "
             "expected floating dtypes; use assert_bitwise_equal for integers."
         )
-    limit = torch.as_tensor(bound, dtype=torch.float64, device=actual.device)
+    limit = _limit(bound, actual.device)
     try:
         limit = limit.expand(actual.shape)
     except RuntimeError as error:
@@ -117,7 +119,28 @@ Largest difference: 0.25 at [1].
         inside &= ~zeros | (actual.signbit() == expected.signbit())
     if not inside.all():
         size = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
-        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}")
+        wanted = (actual.isnan() & expected.isnan() & ~inside).any()
+        remedy = " Pass nan_positions=True if NaN is expected here." if wanted else ""
+        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}{remedy}")
+
+
+def _limit(bound: object, device: torch.device) -> torch.Tensor:
+    """Give a bound as a dense tensor of float64, or raise unless it is one of real numbers."""
+    __tracebackhide__ = True
+    arrived = f"{bound!r:.60} of type {type(bound).__name__}"
+    if isinstance(bound, torch.Tensor):
+        arrived = f"a tensor of layout {bound.layout} and dtype {bound.dtype}"
+    try:
+        if "complex" in str(getattr(bound, "dtype", "")):  # of which torch keeps the real part
+            raise TypeError
+        if getattr(bound, "layout", torch.strided) != torch.strided:
+            raise TypeError
+        return torch.as_tensor(bound, dtype=torch.float64, device=device)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(
+            f"bound is {arrived}, expected a real number that float64 holds or a dense tensor of "
+            "such; convert with float(...), .abs() or .to_dense()."
+        ) from None
 
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
