@@ -1,9 +1,13 @@
 """What counts as bad input, decided once for every form and every device that holds numbers."""
 
+from collections.abc import Collection
+
 import torch
 
 ID_DTYPES = (torch.int32, torch.int64)
 MULTIPLIED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+FILLED = (torch.bool, *WHOLE, *MULTIPLIED, torch.complex64, torch.complex128)
 
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
@@ -72,6 +76,20 @@ def check_stored(name: str, tensor: torch.Tensor) -> None:
         raise ValueError(
             f"{name} lies on the device meta, which stores no numbers, expected one that does; "
             "make it on another device, or pass check=False where only shapes matter."
+        )
+
+
+def check_dtype(dtype: torch.dtype | None, known: Collection[torch.dtype] = FILLED) -> None:
+    """Raise unless torch can write single numbers of a dtype; ``None`` stands for the default."""
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise TypeError(
+            f"dtype is {_shown(dtype)}, expected a torch.dtype, such as torch.float32, or None."
+        )
+    if dtype is not None and dtype not in known:
+        names = ", ".join(str(one).removeprefix("torch.") for one in known)
+        raise TypeError(
+            f"dtype is {dtype}, in which torch cannot write single numbers, expected one of "
+            f"{names}; convert the result with .to({dtype})."
         )
 
 
