@@ -48,6 +48,7 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
 
     Examples
     --------
+    >>> from torch import nn
     >>> embedding, linear = nn.Embedding(4, 2), nn.Linear(4, 2, bias=False)
     >>> linear.weight = nn.Parameter(embedding.weight.detach().T.contiguous())
     >>> draw_swap(torch.tensor([2, 0]), embedding, OneHotLinear(linear))
