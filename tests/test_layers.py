@@ -91,7 +91,8 @@ def test_copy_weight_keeps_the_parameter_and_shares_nothing(swap):
 )
 def test_what_a_linear_cannot_do_is_refused(options, named):
     """Options of an Embedding are not dropped in silence."""
-    with pytest.raises(ValueError, match=f"the Embedding uses {named}, which a Linear cannot do"):
+    message = f"the Embedding uses {named}, which a Linear cannot do;.* which gives it up"
+    with pytest.raises(ValueError, match=message):
         to_linear(nn.Embedding(4, 5, **options), share=False)
 
 
@@ -117,7 +118,9 @@ def hooked(layer):
     ("call", "error", "message"),
     [
         (lambda: to_linear(torch.zeros(4, 5), share=True), TypeError, "embedding has type torch.Tensor, expected torch.nn.Embedding; make one with"),
-        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one with"),
+        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; call to_linear for the way back"),
+        (lambda: to_embedding(nn.ReLU(), share=True), TypeError, "expected torch.nn.Linear; make one with torch.nn.Linear(..., bias=False)"),
+        (lambda: to_linear(nn.Linear(4, 5), share=True), TypeError, "embedding has type torch.nn.modules.linear.Linear, expected torch.nn.Embedding; call to_embedding for the way back"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Embedding(4, 5)), TypeError, "expected one nn.Embedding and one nn.Linear"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.ReLU()), TypeError, "target a ReLU"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(5, 4, bias=False)), ValueError, "source.weight has shape (4, 5) and target.weight (4, 5), expected transposed shapes"),

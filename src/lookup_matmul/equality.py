@@ -164,10 +164,10 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
     """Raise unless a tensor has bits that can be compared one element with one element."""
     __tracebackhide__ = True
     if not isinstance(tensor, torch.Tensor):
-        raise TypeError(
-            f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; "
-            "wrap it in torch.as_tensor(...)."
-        )
+        remedy = "wrap it in torch.as_tensor(...)"
+        if isinstance(tensor, torch.nn.Module):
+            remedy = "pass its .weight"
+        raise TypeError(f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; {remedy}.")
     if tensor.is_nested or tensor.layout != torch.strided or tensor.is_complex():
         kind = "nested" if tensor.is_nested else tensor.layout
         raise TypeError(

@@ -52,7 +52,10 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     >>> shares_storage(embedding.weight, linear.weight)
     False
     """
-    expect("embedding", embedding, nn.Embedding, "make one with nn.Embedding.from_pretrained")
+    remedy = "make one with nn.Embedding.from_pretrained"
+    if isinstance(embedding, nn.Linear):
+        remedy = "call to_embedding for the way back"
+    expect("embedding", embedding, nn.Embedding, remedy)
     weight = check_layer("embedding", embedding, nn.Embedding)
     check_unhooked("embedding", embedding, REMOVE)
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
@@ -62,7 +65,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
             f"the Embedding uses {', '.join(used)}, which a Linear cannot do; "
             "expected a plain lookup. "
             "Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
-            "freeze=False)."
+            f"freeze=False), which gives {'them' if len(used) > 1 else 'it'} up."
         )
     rows, dim = weight.shape
     linear = nn.Linear(
@@ -107,7 +110,10 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     >>> shares_storage(embedding.weight, linear.weight)
     True
     """
-    expect("linear", linear, nn.Linear, "make one with torch.nn.Linear(..., bias=False)")
+    remedy = "make one with torch.nn.Linear(..., bias=False)"
+    if isinstance(linear, nn.Embedding):
+        remedy = "call to_linear for the way back"
+    expect("linear", linear, nn.Linear, remedy)
     weight = check_layer("linear", linear, nn.Linear)
     check_unhooked("linear", linear, REMOVE)
     dim, rows = weight.shape

@@ -156,13 +156,11 @@ def padding_row(padding_idx: int | None, rows: int) -> int | None:
 def _check(ids: torch.Tensor, weight: object) -> None:
     """Raise on what can be seen without reading the ids."""
     if not isinstance(ids, torch.Tensor) or ids.dtype not in ID_DTYPES:
-        arrived = (
-            f"dtype {ids.dtype}" if isinstance(ids, torch.Tensor) else f"type {type(ids).__name__}"
-        )
-        raise TypeError(
-            f"ids has {arrived}, expected a torch.Tensor of int32 or int64; "
-            "convert with ids.long() if the values are meant as row numbers."
-        )
+        arrived, remedy = f"type {type(ids).__name__}", "wrap it in torch.tensor(...)."
+        if isinstance(ids, torch.Tensor):
+            arrived = f"dtype {ids.dtype}"
+            remedy = "convert with ids.long() if the values are meant as row numbers."
+        raise TypeError(f"ids has {arrived}, expected a torch.Tensor of int32 or int64; {remedy}")
     if isinstance(weight, torch.Tensor) and ids.device != weight.device:
         raise ValueError(
             f"ids is on {ids.device} and the table on {weight.device}, expected one device; "
