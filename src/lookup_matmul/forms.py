@@ -31,7 +31,7 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
         If an argument is no tensor or of a dtype that is not allowed.
     ValueError
         If ``weight`` is not two-dimensional, one of the two is sparse or nested,
-        or they lie on two devices.
+        or they lie on two devices or on ``meta``.
     IndexError
         If an id is negative or not below the vocabulary size.
 
@@ -80,7 +80,7 @@ def one_hot(
         If ``ids`` is no tensor or of another dtype, if ``vocab_size`` is no ``int``, or if torch
         cannot write single numbers of ``dtype``.
     ValueError
-        If ``ids`` is sparse or nested, or ``vocab_size`` is negative.
+        If ``ids`` is sparse, nested or on the device ``meta``, or ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -129,7 +129,7 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
         If an argument is no tensor or of a dtype that is not allowed.
     ValueError
         If ``weight`` is not two-dimensional, one of the two is sparse or nested,
-        or they lie on two devices.
+        or they lie on two devices or on ``meta``.
     IndexError
         If an id is negative or not below the vocabulary size.
 
