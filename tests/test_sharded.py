@@ -187,6 +187,13 @@ def test_every_id_is_somewhere_once():
         assert_bitwise_equal(sum(masked)[:2], weight[ids[:2]])
 
 
+def test_ids_of_32_bits_do_not_wrap_around():
+    """The difference to the first row here would be a row again."""
+    ids = torch.tensor([-(2**31), 2**31 - 1], dtype=torch.int32)
+    found = masked_lookup(ids, torch.ones(2, 1), 2**31 - 1)
+    assert found.tolist() == [[0.0], [1.0]]
+
+
 def counted(ids, weight):
     """Give the collectives of each way."""
     rank, size = distributed.get_rank(), distributed.get_world_size()
@@ -261,6 +268,7 @@ AMISS = {
     "cube": (masked_lookup, (torch.tensor([1]), SHARD[None], 0), ValueError, "shard has shape (1, 2, 3), expected two dimensions"),
     "whole numbers": (masked_lookup, (torch.tensor([1]), SHARD.long(), 0), TypeError, "shard has dtype torch.int64, expected a floating dtype; convert with shard.float()"),
     "two devices": (masked_lookup, (torch.tensor([1]), SHARD.to("meta"), 0), ValueError, "ids is on cpu and shard on meta"),
+    "no numbers": (masked_lookup, (torch.tensor([1]).to("meta"), SHARD.to("meta"), 0), ValueError, "ids lies on the device meta, which stores no numbers"),
     "no first": (masked_lookup, (torch.tensor([1]), SHARD, 2.0), TypeError, "first is 2.0 of type float, expected an int"),
     "first below": (masked_lookup, (torch.tensor([1]), SHARD, -2), ValueError, "first is -2, expected at least 0"),
     "from the end": (column_lookup, (torch.tensor([-1]), SHARD), IndexError, "ids[0] is -1, but a table of 2 rows"),

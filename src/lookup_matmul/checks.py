@@ -75,7 +75,7 @@ def check_stored(name: str, tensor: torch.Tensor) -> None:
     if tensor.is_meta:
         raise ValueError(
             f"{name} lies on the device meta, which stores no numbers, expected one that does; "
-            "make it on another device, or pass check=False where only shapes matter."
+            "make it on another device; where only shapes matter, the forms take check=False."
         )
 
 

@@ -40,7 +40,7 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
         ``first`` no ``int``.
     ValueError
         If ``shard`` is not two-dimensional, one of the two is sparse or nested, they lie on two
-        devices, or ``first`` is negative.
+        devices or on ``meta``, or ``first`` is negative.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
             [0.0000, 0.0000]])
     """
     check_masked(ids, shard, first)
-    local = ids - first
+    local = ids.long() - first  # of 32 bits the difference could wrap around
     here = (local >= 0) & (local < len(shard))
     found = shard.new_zeros(*ids.shape, shard.shape[1])
     return found.masked_scatter(here.unsqueeze(-1), shard[local[here]])

@@ -3,7 +3,13 @@
 import torch
 from torch import distributed
 
-from lookup_matmul.checks import check_id_tensor, check_ids, check_one_device, check_weight
+from lookup_matmul.checks import (
+    check_id_tensor,
+    check_ids,
+    check_one_device,
+    check_stored,
+    check_weight,
+)
 from lookup_matmul.sharded.cuts import cut
 
 
@@ -12,6 +18,7 @@ def check_masked(ids: torch.Tensor, shard: torch.Tensor, first: int) -> None:
     check_weight(shard, "shard")
     check_one_device(ids, shard, "shard")
     check_id_tensor(ids)
+    check_stored("ids", ids)
     if not isinstance(first, int) or isinstance(first, bool):
         raise TypeError(
             f"first is {first!r} of type {type(first).__name__}, expected an int; pass "
