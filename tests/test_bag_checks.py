@@ -101,7 +101,7 @@ BROKEN = {
     "bags with offsets that fall": (lambda: (IDS, torch.tensor([0, 2, 1, 3]), VALUES), ValueError, "row 1 begins at 2 and ends at 1, expected offsets that never fall; correct offsets[2]."),
     "bags with Boolean weights": (lambda: (IDS, OFFSETS, VALUES > 0), TypeError, "weights has dtype torch.bool, expected an integer or floating one; convert with .float() if True counts as 1."),
     "bags of arrays": (lambda: (IDS.numpy(), OFFSETS.numpy()), TypeError, "ids is a ndarray, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
-    "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "rows is a tuple, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
+    "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "rows is a tuple of 4, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
     "a NumPy array": (lambda: np.ones((3, 4)), TypeError, "rows is a ndarray, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
 }  # fmt: skip
 

@@ -5,8 +5,8 @@ from itertools import groupby
 import pytest
 import torch
 
-from lookup_matmul.timings import draw_ids
-from lookup_matmul.timings.cases import DTYPES, Case, draw_inputs
+from lookup_matmul.timings import draw_ids, measure_cases, parts, predicted_s
+from lookup_matmul.timings.cases import DTYPES, KNOWN, Case, draw_inputs
 from lookup_matmul.timings.contenders import contender, forms_of
 from lookup_matmul.timings.recorder import sweep
 
@@ -89,6 +89,39 @@ def test_frequencies_follow_zipfs_law():
     deviation = (expected * (1 - expected) / count).sqrt()
     assert (abs(share - expected)[:5] < 5 * deviation[:5]).all()
     assert counts.argsort(descending=True)[:5].tolist() != list(range(5))  # no neighbours
+
+
+@pytest.mark.parametrize("draw", KNOWN["draw"])
+def test_ids_are_not_drawn_from_no_rows(draw):
+    """Nor fewer than none."""
+    for count, rows in ((3, 0), (-1, 4)):
+        with pytest.raises(ValueError, match=f"count is {count} and vocab_size {rows}, expected"):
+            draw_ids(draw, count, rows)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda case: parts(case, 2),
+        lambda case: predicted_s(case, 2, {}),
+        lambda case: measure_cases([case], ceilings={}, device="cpu"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"direction": "up"}, "direction is 'up', expected 'forward', 'backward' or 'step'"),
+        ({"cache": "warm"}, "cache is 'warm', expected 'hot' or 'cold'"),
+        ({"dtype": "float64"}, "dtype is 'float64', expected 'float32', 'tf32', 'bfloat16' or 'float16'"),
+        ({"draw": "normal"}, "draw is 'normal', expected 'uniform', 'zipf' or 'equal'"),
+        ({"bags": 3, "direction": "step"}, "bags is 3 and direction 'step', expected bags in the forward direction only"),
+    ],
+)  # fmt: skip
+def test_what_no_case_can_hold_is_refused(ask, wrong, message):
+    """Before it is counted, predicted or measured."""
+    case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")._replace(**wrong)
+    with pytest.raises(ValueError, match=message):
+        ask(case)
 
 
 def test_another_draw_is_refused():

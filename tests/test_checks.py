@@ -42,6 +42,7 @@ BAD_INPUTS = {
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
     "weight is a cube": (IDS, torch.ones(4, 5, 6), ValueError, "weight has shape (4, 5, 6), expected two dimensions"),
     "two devices": (IDS, torch.zeros(4, 5, device="meta"), ValueError, "ids is on cpu and weight on meta, expected one device; move one of them with .to(...)"),
+    "no numbers": (IDS.to("meta"), GOOD.to("meta"), ValueError, "ids lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
     "id too large": (torch.tensor([[2, 3], [7, 9]]), GOOD, IndexError, "ids[1, 0] is 7, but a table of 4 rows takes 0 <= id <= 3; 2 of the 4 ids are outside. Give the table more rows or correct the ids."),
     "id just too large": (torch.tensor([3, 4]), GOOD, IndexError, "ids[1] is 4,"),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
@@ -59,6 +60,17 @@ def test_bad_input_is_refused_alike(form, ids, weight, error, message):
     """Every form raises the same error, which shows the value, its place, the range and a remedy."""
     with pytest.raises(error, match=re.escape(message)):
         form(ids, weight)
+
+
+@pytest.mark.parametrize("form", [one_hot, check_ids, sum_of_rows, dense_matmul, to_bags])
+def test_tensors_without_numbers_cannot_be_checked(form):
+    """The other forms say so alike; unchecked, some give a shape."""
+    ids = IDS.to("meta")
+    bags = (ids, torch.tensor([0, 2, 3], device="meta"))
+    more = {one_hot: (ids, 4), check_ids: (ids, 4), to_bags: (bags,)}
+    with pytest.raises(ValueError, match="ids lies on the device meta, which stores no numbers"):
+        form(*more.get(form, (bags, GOOD.to("meta"))))
+    assert lookup(ids, GOOD.to("meta"), check=False).shape == (3, 5)
 
 
 def test_bad_ids_are_refused_on_every_device(device):

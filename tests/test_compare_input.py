@@ -90,6 +90,7 @@ def test_what_to_pass_instead_is_written_with_the_name_of_the_side(name):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
+        (torch.zeros(0, 4), ValueError, "the input holds no row (shape (0, 4)), expected at least one id"),
         (torch.tensor([], dtype=torch.int64), ValueError, "the input holds no row (shape (0,)), expected at least one id"),
         (torch.tensor(2), ValueError, "the input holds no row (shape ()), expected at least one id in at least one dimension; write ids.reshape(1)"),
         (IDS.numpy(), TypeError, "the input is an array of NumPy, expected a tensor of ids or rows; convert with torch.from_numpy"),

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 
@@ -118,6 +119,37 @@ def test_senseless_bounds_are_refused(bound):
         assert_within(torch.zeros(1), torch.zeros(1), bound)
 
 
+@pytest.mark.parametrize(
+    ("bound", "arrived"),
+    [
+        ("0.1", "'0.1' of type str"),
+        (None, "None of type NoneType"),
+        (1 + 2j, "(1+2j) of type complex"),
+        (10**400, "1000"),
+        (torch.tensor([1 + 2j]), "a tensor of layout torch.strided and dtype torch.complex64"),
+        (torch.ones(1).to_sparse(), "a tensor of layout torch.sparse_coo and dtype torch.float32"),
+        (np.complex64(1 + 2j), "np.complex64(1+2j) of type complex64"),
+    ],
+)
+def test_a_bound_is_a_real_number(bound, arrived):
+    """Nothing is read as one, and no imaginary part is dropped."""
+    message = rf"bound is {re.escape(arrived)}.*, expected a real number that float64 holds"
+    with pytest.raises(TypeError, match=message):
+        assert_within(torch.zeros(1), torch.zeros(1), bound)
+    for real in (0.0, 1, 10**30, np.float32(1), torch.tensor(1), [0.5]):
+        assert_within(torch.zeros(1), torch.zeros(1), real)
+
+
+def test_a_nan_against_a_nan_says_how_it_would_pass():
+    """And nothing of the kind where it would not."""
+    holed = torch.tensor([NAN, 1.0])
+    with pytest.raises(AssertionError, match="Pass nan_positions=True if NaN is expected here"):
+        assert_within(holed, holed.clone(), 0.0)
+    with pytest.raises(AssertionError) as raised:
+        assert_within(holed, holed.flip(0), 0.0)
+    assert "nan_positions" not in str(raised.value)
+
+
 def test_a_bound_larger_than_the_tensors_is_refused():
     """It would compare elements that do not exist."""
     with pytest.raises(
@@ -203,3 +235,10 @@ def test_tensors_that_need_gradients_are_compared():
     weight = torch.nn.Parameter(torch.ones(2, 3))
     assert_bitwise_equal(weight.T, torch.ones(3, 2))
     assert_within(weight, torch.ones(2, 3), 0.0)
+
+
+@pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 0.0)])
+def test_tensors_without_numbers_cannot_be_compared(check):
+    """On the device meta nothing is equal or different."""
+    with pytest.raises(ValueError, match="actual and expected lie on the device meta"):
+        check(torch.zeros(2, device="meta"), torch.zeros(2, device="meta"))

@@ -67,3 +67,9 @@ def test_what_cannot_be_drawn_is_refused(shapes, labels, message):
     outputs = {str(i): torch.zeros(shape) for i, shape in enumerate(shapes)}
     with pytest.raises(ValueError, match=message):
         draw_differences(outputs, labels=labels)
+
+
+def test_lists_are_refused():
+    """With the name of the output."""
+    with pytest.raises(TypeError, match=r"b has type builtins.list, expected torch.Tensor; wrap"):
+        draw_differences({"a": torch.ones(1, 1), "b": [[1.0]]})

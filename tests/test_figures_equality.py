@@ -85,6 +85,8 @@ def test_no_colour_is_fixed(drawing):
         (lambda: draw_points(ROWS, list("abcd"), [0, 0, 0], alt=""), ValueError, "groups has 3 entries"),
         (lambda: draw_points(ROWS, list("abcd"), [0, 0, 0, 0], start=ROWS[:1], alt=""), ValueError, "start has 1 entries"),
         (lambda: draw_points(ROWS, list("abcd"), [0, 0, 0, 4], alt=""), ValueError, "expected 0 to 3"),
+        (lambda: draw_points(ROWS / 0, list("abcd"), [0, 0, 0, 0], alt=""), ValueError, "rows holds "),
+        (lambda: draw_points(ROWS, list("abcd"), [0, 0, 0, 0], start=ROWS * float("nan"), alt=""), ValueError, "start holds nan, expected finite numbers"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw, error, message):

@@ -78,6 +78,11 @@ def test_every_colour_can_be_replaced_by_the_page():
         ({"a": (2.0, 1.0, 3.0)}, {}, "'a' is (2.0, 1.0, 3.0), expected 0 <= low"),
         ({"a": (1.0, 1.0, float("inf"))}, {}, "finite"),
         ({"a": (0.0, 1.0, 2.0)}, {"log_x": True}, "'a' begins at 0"),
+        (
+            {"a": (0.0, 1.0, 2.0)},
+            {"limit": ("l", float("nan"))},
+            "limit holds nan, expected finite",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(group, options, message):

@@ -64,6 +64,7 @@ def test_scatter_add_sums_the_rows_of_one_id():
 def test_scatter_add_leaves_padding_out():
     """No arrow in its colour, and no sum."""
     drawing = draw_scatter_add(IDS, G, 4, padding_idx=2)
+    assert draw_scatter_add(IDS, G, 4, padding_idx=-2).alt == drawing.alt
     assert "is left out, as padding" in drawing.alt
     assert "row 2 is (0.0000, 0.0000)" in drawing.alt
     assert colours_of(2)[1] not in drawing.svg
@@ -96,6 +97,9 @@ def test_every_colour_can_be_replaced_by_the_page(drawing):
         (lambda: draw_scatter_add(IDS, G[:2], 4), ValueError, "ids has shape (3,) and arriving (2, 2)"),
         (lambda: draw_scatter_add(IDS, G, 13), ValueError, "draw a slice"),
         (lambda: draw_scatter_add(IDS, G, 3), IndexError, "ids[1] is 3"),
+        (lambda: draw_scatter_add(IDS, G, 4, padding_idx=9), ValueError, "padding_idx is 9, but a table of 4 rows takes -4 to 3"),
+        (lambda: draw_scatter_add(IDS, G, 4, padding_idx="0"), TypeError, "padding_idx is '0' of type str, expected an int"),
+        (lambda: draw_scatter_add(IDS, G.tolist(), 4), TypeError, "arriving has type builtins.list, expected torch.Tensor; wrap it"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw, error, message):

@@ -148,7 +148,8 @@ def test_path_names_every_token_with_its_score():
         (TABLE, 0, 1, [1.5], [1.0, 0.0], "numbers from 0 to 1"),
         (TABLE, 0, 1, [], [1.0, 0.0], "numbers from 0 to 1"),
         (TABLE, 0, 1, [0.0], [0.0, 0.0], "not both zero"),
-        (TABLE * INF, 0, 1, [0.0], [1.0, 0.0], "not finite"),
+        (TABLE * INF, 0, 1, [0.0], [1.0, 0.0], "weight holds inf, expected finite numbers"),
+        (TABLE, 0, 1, [0.0], [NAN, 1.0], "direction holds nan, expected finite numbers"),
     ],
 )
 def test_path_refuses_what_is_no_path(weight, start, end, shares, direction, message):

@@ -32,3 +32,9 @@ def test_parts_cover_the_table_once(parts):
     """A gap, another order and a row held twice are refused."""
     with pytest.raises(ValueError, match="expected slices that cover 4 rows in order"):
         draw_shards(torch.tensor([1]), WEIGHT, parts)
+
+
+def test_numbers_of_rows_are_no_parts():
+    """Where each begins is what has to be known."""
+    with pytest.raises(TypeError, match=r"parts is \[2, 2\], expected slices; pass those of"):
+        draw_shards(torch.tensor([1]), WEIGHT, [2, 2])

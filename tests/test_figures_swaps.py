@@ -43,9 +43,24 @@ def test_outputs_that_differ_are_not_called_equal():
         (IDS, (layers()[0], layers(11)[1])),
         (IDS, layers(13)),
         (torch.tensor([[1]]), layers()),
+        (torch.tensor([], dtype=torch.int64), layers()),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(ids, pair):
     """Too many ids or rows, or tables of two shapes."""
     with pytest.raises(ValueError, match="draw a slice"):
         draw_swap(ids, *pair)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((IDS.float(), *layers()), "ids has dtype torch.float32"),
+        ((IDS, layers()[1], layers()[1]), "embedding has type lookup_matmul.one_hot_linear.OneHotLinear, expected torch.nn.Embedding"),
+        ((IDS, layers()[0], layers()[1].linear), "layer is a Linear, expected a OneHotLinear; pass the one"),
+    ],
+)  # fmt: skip
+def test_other_layers_and_ids_are_refused(given, message):
+    """By name."""
+    with pytest.raises(TypeError, match=message):
+        draw_swap(*given)

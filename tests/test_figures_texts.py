@@ -17,6 +17,7 @@ from lookup_matmul.figures import (
     draw_votes,
 )
 
+NAN = float("nan")
 NAMES = ["NumPy", "PyTorch"]
 VOTES = torch.tensor([[2.0, -1.0], [-1.0, 0.0], [0.25, 3.0]])
 VOCABULARY = {"axis": 0, "dim": 1, "tensor": 2}
@@ -115,10 +116,27 @@ def test_spreads_and_parts_name_what_they_show():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
+        (lambda: draw_votes(["dim"], VOTES.tolist(), NAMES), "weight has type builtins.list, expected torch.Tensor"),
+        (lambda: draw_hashes({"a": "1"}, 3), "key 'a' has row '1' of type str, expected an int"),
+    ],
+)  # fmt: skip
+def test_what_is_no_tensor_and_no_row_is_refused(draw, message):
+    """By name, and with its type."""
+    with pytest.raises(TypeError, match=re.escape(message)):
+        draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
         (lambda: draw_bag_of_words("no word", VOCABULARY, VOTES, NAMES), "text has 0 different words"),
         (lambda: draw_bag_of_words("dim", VOCABULARY, VOTES, ["one"]), "expected a name for each"),
         (lambda: draw_votes(["dim"], VOTES, NAMES), "words has 1 entries and weight 3 rows"),
         (lambda: draw_blocks({"size": ["large"]}, torch.tensor([0]), VOTES), "columns has 1 categories"),
+        (lambda: draw_blocks(COLUMNS, torch.tensor([], dtype=torch.int64), VOTES), "ids has shape (0,)"),
+        (lambda: draw_blocks(COLUMNS, torch.tensor([[1]]), VOTES), "ids has shape (1, 1)"),
+        (lambda: draw_bag_of_words("dim", VOCABULARY, VOTES / 0, NAMES), "weight holds "),
+        (lambda: draw_votes(list(VOCABULARY), VOTES * NAN, NAMES), "weight holds nan, expected finite numbers"),
         (lambda: draw_hashes({"a": 4}, 4), "a key has row 4"),
         (lambda: draw_hashes({}, 4), "rows has 0 keys"),
         (lambda: draw_coinciding([1], {"a": [1]}, **LABELS), "expected 2 or 3"),
@@ -128,6 +146,8 @@ def test_spreads_and_parts_name_what_they_show():
         (lambda: draw_measured([1], {"a": [(2, 1, 3)]}, **LABELS), "expected 0 < low"),
         (lambda: draw_parts({}, x_label="", alt=""), "wholes has 0 bars"),
         (lambda: draw_parts({"a": {"b": -1.0}}, x_label="", alt=""), "negative size"),
+        (lambda: draw_parts({"a": {"b": NAN}}, x_label="", alt=""), "'a' holds nan, expected finite numbers"),
+        (lambda: draw_parts({"a": {"b": float("inf")}}, x_label="", alt=""), "'a' holds inf"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw, message):

@@ -1,5 +1,7 @@
 """Both forms against NumPy's indexing in float64, forward and backward."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from lookup_matmul import (
     one_hot_matmul,
     rounding_bound,
 )
+from lookup_matmul.checks import FILLED
 
 FORMS = [lookup, one_hot_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -193,3 +196,25 @@ def test_without_the_check_torch_decides():
         lookup(torch.tensor([4]), torch.zeros(4, 2), check=False)
     with pytest.raises(RuntimeError, match="out of bounds"):
         one_hot_matmul(torch.tensor([4]), torch.zeros(4, 2), check=False)
+
+
+@pytest.mark.parametrize("dtype", FILLED)
+def test_an_encoding_is_written_in_each_dtype_that_is_named(dtype):
+    """As one that will do where another is refused."""
+    assert one_hot(torch.tensor([2]), 4, dtype=dtype).to(torch.complex64).real.tolist() == [
+        [0, 0, 1, 0]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [
+        ("float32", "dtype is 'float32' of type str, expected a torch.dtype, such as torch.float32"),
+        (torch.uint16, "dtype is torch.uint16, in which torch cannot write single numbers, expected one of bool, uint8"),
+        (torch.float8_e5m2, "convert the result with .to(torch.float8_e5m2)"),
+    ],
+)  # fmt: skip
+def test_other_dtypes_of_an_encoding_are_refused(dtype, message):
+    """By name, and before any number is read."""
+    with pytest.raises(TypeError, match=re.escape(message)):
+        one_hot(torch.tensor([2]), 4, dtype=dtype)

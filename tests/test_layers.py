@@ -91,7 +91,8 @@ def test_copy_weight_keeps_the_parameter_and_shares_nothing(swap):
 )
 def test_what_a_linear_cannot_do_is_refused(options, named):
     """Options of an Embedding are not dropped in silence."""
-    with pytest.raises(ValueError, match=f"the Embedding uses {named}, which a Linear cannot do"):
+    message = f"the Embedding uses {named}, which a Linear cannot do;.* which gives it up"
+    with pytest.raises(ValueError, match=message):
         to_linear(nn.Embedding(4, 5, **options), share=False)
 
 
@@ -104,15 +105,30 @@ def test_a_bias_is_refused():
         copy_weight(nn.Embedding(4, 5), biased)
 
 
+def hooked(layer):
+    """Give a layer with one hook that doubles its output, or its input."""
+    if isinstance(layer, nn.Linear):
+        layer.register_forward_pre_hook(lambda _, given: (2 * given[0],))
+    else:
+        layer.register_forward_hook(lambda _, __, output: 2 * output)
+    return layer
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda: to_linear(torch.zeros(4, 5), share=True), TypeError, "embedding has type torch.Tensor, expected torch.nn.Embedding; make one with"),
-        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one with"),
+        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; call to_linear for the way back"),
+        (lambda: to_embedding(nn.ReLU(), share=True), TypeError, "expected torch.nn.Linear; make one with torch.nn.Linear(..., bias=False)"),
+        (lambda: to_linear(nn.Linear(4, 5), share=True), TypeError, "embedding has type torch.nn.modules.linear.Linear, expected torch.nn.Embedding; call to_embedding for the way back"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Embedding(4, 5)), TypeError, "expected one nn.Embedding and one nn.Linear"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.ReLU()), TypeError, "target a ReLU"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(5, 4, bias=False)), ValueError, "source.weight has shape (4, 5) and target.weight (4, 5), expected transposed shapes"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(4, 5, bias=False).double()), TypeError, "dtype torch.float32 and target.weight torch.float64"),
+        (lambda: to_linear(hooked(nn.Embedding(4, 5)), share=True), ValueError, "embedding has hooks, which may change what goes in or out, expected none; remove them first"),
+        (lambda: to_embedding(hooked(nn.Linear(4, 5, bias=False)), share=True), ValueError, "linear has hooks, which may change what goes in or out, expected none; remove them first"),
+        (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(4, 5, bias=False, device="meta")), ValueError, "target.weight lies on the device meta, which stores no numbers"),
+        (lambda: copy_weight(nn.Embedding(4, 5, device="meta"), nn.Linear(4, 5, bias=False)), ValueError, "source.weight lies on the device meta, which stores no numbers"),
         (lambda: shares_storage(nn.Embedding(4, 5), torch.zeros(1)), TypeError, "first has type torch.nn.modules.sparse.Embedding, expected torch.Tensor; pass the .weight"),
         (lambda: shares_storage(torch.zeros(1), torch.zeros(1).to_sparse()), TypeError, "second has layout torch.sparse_coo, expected a dense tensor; compare its members"),
         (lambda: to_linear(nn.Embedding(4, 5)), TypeError, "share"),
@@ -131,6 +147,8 @@ def test_shares_storage_sees_views_and_ignores_empty_tensors():
     assert not shares_storage(weight, weight.clone())
     assert not shares_storage(torch.empty(0), torch.empty(0))
     assert not shares_storage(weight[:0].clone(), weight)
+    assert not shares_storage(weight[:0], weight)
+    assert not shares_storage(weight, weight[:0])
     assert not shares_storage(weight.to("meta"), weight.to("meta"))
     assert not shares_storage(weight.to("meta"), weight)
 

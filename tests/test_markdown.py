@@ -20,6 +20,7 @@ EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "dollarmath"}  # as in d
         (9.996e-10, "1.00 ns"),
         (1e-9, "1.00 ns"),
         (9.994e-7, "999 ns"),
+        (9.995e-4, "999 µs"),
         (9.996e-7, "1.00 µs"),
         (2.5e-6, "2.50 µs"),
         (205e-6, "205 µs"),
@@ -36,6 +37,13 @@ def test_a_time_has_three_digits_and_a_unit(seconds, text):
     assert float(value) * {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit] == pytest.approx(
         seconds, rel=5e-3
     )
+
+
+@pytest.mark.parametrize("seconds", [-1e-9, float("nan"), float("inf")])
+def test_what_no_clock_gives_is_refused(seconds):
+    """A difference of two times is not written as a time."""
+    with pytest.raises(ValueError, match=f"seconds is {seconds}, expected a finite time"):
+        in_unit(seconds)
 
 
 def test_columns_of_numbers_are_flush_right():

@@ -60,6 +60,7 @@ def test_what_has_no_rows_is_refused(shape):
     ("other", "message"),
     [
         ([[0.0]], "is a list, expected a torch.Tensor"),
+        (torch.nn.Embedding(1, 1), "is a Embedding, expected a torch.Tensor; pass its .weight"),
         (
             torch.zeros(1, 1, dtype=torch.complex128),
             "dtype torch.complex128, expected a dense real",

@@ -169,8 +169,8 @@ def test_a_lazy_linear_is_refused():
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        ([0, 1], TypeError, "ids has type list, expected a torch.Tensor of int32 or int64"),
-        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected"),
+        ([0, 1], TypeError, "ids has type list, expected a torch.Tensor of int32 or int64; wrap it in torch.tensor(...)."),
+        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected a torch.Tensor of int32 or int64; convert with ids.long() if"),
         (torch.tensor([1], dtype=torch.uint8), TypeError, "ids has dtype torch.uint8, expected"),
         (torch.tensor([True]), TypeError, "ids has dtype torch.bool, expected"),
         (torch.tensor([1]).to("meta"), ValueError, "ids is on meta and the table on cpu, expected one device"),

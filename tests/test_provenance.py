@@ -50,6 +50,7 @@ def test_without_git_a_commit_can_be_named(monkeypatch, tmp_path):
 def test_a_gpu_without_a_driver_s_version_is_refused(monkeypatch):
     """A container may hide nvidia-smi."""
     gpu = SimpleNamespace(name="A GPU", total_memory=8)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_properties", {0: gpu}.get)
     monkeypatch.setattr(machine, "_said", said({"nvidia-smi": "unknown"}))
     with pytest.raises(ValueError, match=r"driver is 'unknown', expected a version; .* nvidia-smi"):

@@ -535,3 +535,11 @@ def test_a_recording_says_what_it_lacks():
         "A device, torch 2.13.0, recorded on 2026-01-31 at commit 0123456, changed since; "
         "a trial with few rounds; not complete"
     )
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path):
+    """Its folder holds no recordings, which would be an answer; a path may be a text."""
+    (file := tmp_path / "mine.json").touch()
+    with pytest.raises(ValueError, match=r"mine\.json is a file, expected a folder of recordings"):
+        read_recordings(str(file))
+    assert read_recordings(str(tmp_path / "none")) == {}

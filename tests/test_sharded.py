@@ -1,6 +1,7 @@
 """Tables on several processes: the rows of one process, gradients and bytes included."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -186,6 +187,13 @@ def test_every_id_is_somewhere_once():
         assert_bitwise_equal(sum(masked)[:2], weight[ids[:2]])
 
 
+def test_ids_of_32_bits_do_not_wrap_around():
+    """The difference to the first row here would be a row again."""
+    ids = torch.tensor([-(2**31), 2**31 - 1], dtype=torch.int32)
+    found = masked_lookup(ids, torch.ones(2, 1), 2**31 - 1)
+    assert found.tolist() == [[0.0], [1.0]]
+
+
 def counted(ids, weight):
     """Give the collectives of each way."""
     rank, size = distributed.get_rank(), distributed.get_world_size()
@@ -249,6 +257,60 @@ def test_an_id_out_of_range_is_an_error(way):
 
     with pytest.raises(RuntimeError, match=r"process 1 of 2 raised IndexError: ids\[1\] is 4"):
         run_on_processes(call, 2)
+
+
+SHARD = torch.zeros(2, 3)
+BYTES = torch.tensor([1, 0], dtype=torch.uint8)
+AMISS = {
+    "mask": (masked_lookup, (BYTES, SHARD, 0), TypeError, "ids has dtype torch.uint8"),
+    "no ids": (masked_lookup, ([1], SHARD, 0), TypeError, "ids is [1] of type list"),
+    "vector": (masked_lookup, (torch.tensor([1]), SHARD[0], 0), ValueError, "shard has shape (3,), expected two dimensions"),
+    "cube": (masked_lookup, (torch.tensor([1]), SHARD[None], 0), ValueError, "shard has shape (1, 2, 3), expected two dimensions"),
+    "whole numbers": (masked_lookup, (torch.tensor([1]), SHARD.long(), 0), TypeError, "shard has dtype torch.int64, expected a floating dtype; convert with shard.float()"),
+    "two devices": (masked_lookup, (torch.tensor([1]), SHARD.to("meta"), 0), ValueError, "ids is on cpu and shard on meta"),
+    "no numbers": (masked_lookup, (torch.tensor([1]).to("meta"), SHARD.to("meta"), 0), ValueError, "ids lies on the device meta, which stores no numbers"),
+    "no first": (masked_lookup, (torch.tensor([1]), SHARD, 2.0), TypeError, "first is 2.0 of type float, expected an int"),
+    "first below": (masked_lookup, (torch.tensor([1]), SHARD, -2), ValueError, "first is -2, expected at least 0"),
+    "from the end": (column_lookup, (torch.tensor([-1]), SHARD), IndexError, "ids[0] is -1, but a table of 2 rows"),
+    "mask of columns": (column_lookup, (BYTES, SHARD), TypeError, "ids has dtype torch.uint8"),
+    "no row of ids": (column_lookup, (torch.tensor([[1]]), SHARD), ValueError, "ids has shape (1, 1), expected (n,)"),
+    "columns of numbers": (column_lookup, (torch.tensor([1]), SHARD.long()), TypeError, "columns has dtype torch.int64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("way", "given", "error", "message"), AMISS.values(), ids=AMISS)
+def test_bad_input_is_refused_before_anything_is_sent(way, given, error, message):
+    """In the words of the other forms, and without a group."""
+    with pytest.raises(error, match=re.escape(message)):
+        way(*given)
+
+
+def refused():
+    """Give what each way says to wrong ids and parts, on one of the processes."""
+    ids, table = torch.tensor([1, 0]), torch.randn(3, 2)
+    part = table[cut(3, 2)[distributed.get_rank()]]
+    wrong = {"whole": (ids, table), "square": (ids[None], part), "int32": (ids.int(), part)}
+    said = {}
+    for way in (scattered_lookup, exchanged_lookup):
+        for name, taken in wrong.items():
+            try:
+                way(*taken, 3)
+            except (TypeError, ValueError) as error:
+                said[way.__name__, name] = f"{type(error).__name__}: {error}"
+    return said
+
+
+def test_a_part_is_that_of_its_process():
+    """Another number of rows would give zeros, or the rows of other ids."""
+    first, second = run_on_processes(refused, 2)
+    for way in ("scattered_lookup", "exchanged_lookup"):
+        assert first[way, "whole"] == (
+            "ValueError: shard has 3 rows, expected 2, those from 0 to before 2 of the table's 3; "
+            "pass weight[cut(3, 2)[0]]."
+        )
+        assert "expected 1, those from 2 to before 3" in second[way, "whole"]
+        assert first[way, "square"].startswith("ValueError: ids has shape (1, 2), expected (n,)")
+        assert first[way, "int32"].startswith("TypeError: ids has dtype torch.int32, expected torc")
 
 
 def test_the_three_cuts_agree_with_an_embedding_bag():

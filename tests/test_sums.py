@@ -5,7 +5,6 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from conftest import LOWEST
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -22,6 +21,7 @@ from lookup_matmul import (
     to_bags,
     to_torch_csr,
 )
+from lookup_matmul.dense import ADDED
 
 FORMS = [sum_of_rows, dense_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -350,12 +350,26 @@ def test_written_out_sums_do_not_wrap_around(given, values, dtype, total, held):
         assert wider[1].tolist() == [0, 0, 7 if given else 1, sum(values) if given else count]
 
 
-def test_a_dtype_that_torch_cannot_add_up_is_left_to_torch():
-    """The check of sums has no words of its own for it."""
+@pytest.mark.filterwarnings("ignore:ComplexHalf support")
+@pytest.mark.parametrize("dtype", ADDED)
+def test_a_dtype_that_torch_can_add_up_is_taken(dtype):
+    """Each that is named as one that will do."""
     rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
-    kind = RuntimeError if LOWEST else NotImplementedError
-    with pytest.raises(kind, match="not implemented for 'UInt64'"):
-        dense_rows(rows, 4, dtype=torch.uint64)
+    if dtype not in (torch.bool, torch.int8):  # which cannot hold the values
+        assert dense_rows(rows, 4, dtype=dtype).to(torch.complex64).real.tolist() == [[0, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint64, "float32"])
+def test_a_dtype_that_torch_cannot_add_up_is_refused(dtype):
+    """With those that will do, or with what a dtype is."""
+    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
+    said = (
+        "single numbers, expected one of bool,.* float8_e4m3fn"
+        if dtype == torch.uint64
+        else "of type str, expected a torch.dtype"
+    )
+    with pytest.raises(TypeError, match=f"dtype is '?{dtype}.*{said}"):
+        dense_rows(rows, 4, dtype=dtype)
 
 
 def test_sums_of_64_bits_that_float64_rounds_are_taken():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from lookup_matmul.bags import Bags, Members, Rows, members_of
-from lookup_matmul.checks import ID_DTYPES, check_vocab_size
+from lookup_matmul.checks import ID_DTYPES, check_stored, check_vocab_size
 from lookup_matmul.offset_checks import BAGS, SCIPY, TORCH, Names, check_offsets
 
 INTEGERS = frozenset(
@@ -30,9 +30,9 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
         If a member is no tensor, there are not two or three, ids or offsets are neither int32
         nor int64, weights are Boolean, complex or quantized, or ``vocab_size`` is no ``int``.
     ValueError
-        If a member is not one-dimensional, the devices differ, there are not as many weights
-        as ids, or the offsets do not begin with 0, fall, or do not end at the number of ids;
-        also if ``vocab_size`` is negative.
+        If a member is not one-dimensional, the devices differ or are ``meta``, there are not
+        as many weights as ids, or the offsets do not begin with 0, fall, or do not end at the
+        number of ids; also if ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -99,6 +99,8 @@ def _check_members(
                 f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
                 f"convert with {name}.long() if the values are meant as row numbers."
             )
+    if not on_cpu:
+        check_stored(names.ids, ids)
     if weights is None:
         return
     if not (weights.dtype.is_floating_point or weights.dtype in INTEGERS):

@@ -1,9 +1,13 @@
-"""What counts as bad input, decided once for every form and every device."""
+"""What counts as bad input, decided once for every form and every device that holds numbers."""
+
+from collections.abc import Collection
 
 import torch
 
 ID_DTYPES = (torch.int32, torch.int64)
 MULTIPLIED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+FILLED = (torch.bool, *WHOLE, *MULTIPLIED, torch.complex64, torch.complex128)
 
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
@@ -21,7 +25,7 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     TypeError
         If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
     ValueError
-        If ``ids`` is sparse or nested, or ``vocab_size`` is negative.
+        If ``ids`` is sparse or nested, lies on the device ``meta``, or ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -40,6 +44,18 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     IndexError: ids[0, 1] is 4, but a table of 4 rows takes 0 <= id <= 3; \
 1 of the 3 ids is outside. Give the table more rows or correct the ids.
     """
+    check_id_tensor(ids)
+    check_vocab_size(vocab_size)
+    if ids.numel() == 0:
+        return
+    check_stored("ids", ids)
+    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
+    if smallest < 0 or largest >= vocab_size:
+        raise IndexError(_outside(ids, vocab_size))
+
+
+def check_id_tensor(ids: torch.Tensor) -> None:
+    """Raise unless ``ids`` is a dense tensor of int32 or int64, whatever its values are."""
     if not isinstance(ids, torch.Tensor):
         raise TypeError(
             f"ids is {_shown(ids)}, expected a torch.Tensor of int32 or int64; "
@@ -52,12 +68,29 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
             "expected torch.int32 or torch.int64; "
             "convert with ids.long() if the values are meant as row numbers."
         )
-    check_vocab_size(vocab_size)
-    if ids.numel() == 0:
-        return
-    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
-    if smallest < 0 or largest >= vocab_size:
-        raise IndexError(_outside(ids, vocab_size))
+
+
+def check_stored(name: str, tensor: torch.Tensor) -> None:
+    """Raise if the values of a tensor cannot be read."""
+    if tensor.is_meta:
+        raise ValueError(
+            f"{name} lies on the device meta, which stores no numbers, expected one that does; "
+            "make it on another device; where only shapes matter, the forms take check=False."
+        )
+
+
+def check_dtype(dtype: torch.dtype | None, known: Collection[torch.dtype] = FILLED) -> None:
+    """Raise unless torch can write single numbers of a dtype; ``None`` stands for the default."""
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise TypeError(
+            f"dtype is {_shown(dtype)}, expected a torch.dtype, such as torch.float32, or None."
+        )
+    if dtype is not None and dtype not in known:
+        names = ", ".join(str(one).removeprefix("torch.") for one in known)
+        raise TypeError(
+            f"dtype is {dtype}, in which torch cannot write single numbers, expected one of "
+            f"{names}; convert the result with .to({dtype})."
+        )
 
 
 def check_vocab_size(vocab_size: int) -> None:
@@ -89,7 +122,7 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
         If one of the two is no tensor or of a dtype that is not allowed.
     ValueError
         If ``weight`` is not two-dimensional, one of the two is sparse or nested,
-        or they lie on two devices.
+        or they lie on two devices, or both on the device ``meta``.
     IndexError
         If an id is negative or not below the vocabulary size.
 
@@ -103,33 +136,38 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 A negative id does not count from the end: mask it or map it to a row first.
     """
     check_weight(weight)
-    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
-        raise ValueError(
-            f"ids is on {ids.device} and weight on {weight.device}, expected one device; "
-            "move one of them with .to(...)."
-        )
+    check_one_device(ids, weight)
     check_ids(ids, weight.shape[0])
 
 
-def check_weight(weight: torch.Tensor) -> None:
-    """Raise unless ``weight`` is a table: dense, two dimensions, floating dtype."""
+def check_one_device(ids: torch.Tensor, weight: torch.Tensor, name: str = "weight") -> None:
+    """Raise if ids, which may be none yet, and a table of this name lie on two devices."""
+    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
+        raise ValueError(
+            f"ids is on {ids.device} and {name} on {weight.device}, expected one device; "
+            "move one of them with .to(...)."
+        )
+
+
+def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
+    """Raise unless a tensor of this name is a table: dense, two dimensions, floating dtype."""
     if not isinstance(weight, torch.Tensor):
         raise TypeError(
-            f"weight is {_shown(weight)}, expected a torch.Tensor; {_table_of(weight)}."
+            f"{name} is {_shown(weight)}, expected a torch.Tensor; {_table_of(weight)}."
         )
-    _check_dense("weight", weight)
+    _check_dense(name, weight)
     if not weight.is_floating_point():
         remedy = (
-            "convert with weight.dequantize()"
+            f"convert with {name}.dequantize()"
             if weight.is_quantized
-            else "take one real number of each, such as weight.real"
+            else f"take one real number of each, such as {name}.real"
             if weight.is_complex()
-            else "convert with weight.float()"
+            else f"convert with {name}.float()"
         )
-        raise TypeError(f"weight has dtype {weight.dtype}, expected a floating dtype; {remedy}.")
+        raise TypeError(f"{name} has dtype {weight.dtype}, expected a floating dtype; {remedy}.")
     if weight.dim() != 2:
         raise ValueError(
-            f"weight has shape {tuple(weight.shape)}, expected two dimensions "
+            f"{name} has shape {tuple(weight.shape)}, expected two dimensions "
             "(vocabulary size, embedding dimension); reshape it."
         )
 
@@ -155,7 +193,7 @@ def _check_dense(name: str, tensor: torch.Tensor) -> None:
             f"{name} is a nested tensor, expected a dense one; take one of {name}.unbind()."
         )
     if tensor.layout is not torch.strided:
-        kind = "table" if name == "weight" else "tensor"
+        kind = "tensor" if name == "ids" else "table"
         raise ValueError(
             f"{name} has layout {tensor.layout}, expected a dense {kind}; "
             f"convert with {name}.to_dense()."

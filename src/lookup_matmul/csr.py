@@ -37,8 +37,12 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`check_bags` says; also a ``ValueError`` if ``bags`` is not on a CPU.
+    TypeError
+        As :func:`check_bags` says.
+    ValueError
+        As :func:`check_bags` says; also if ``bags`` is not on a CPU.
+    IndexError
+        If an id is negative or at least ``vocab_size``.
 
     Notes
     -----
@@ -89,8 +93,12 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`check_bags` says; also a ``ValueError`` if the ids of a row do not ascend.
+    TypeError
+        As :func:`check_bags` says.
+    ValueError
+        As :func:`check_bags` says; also if the ids of a row do not ascend.
+    IndexError
+        If an id is negative or at least ``vocab_size``.
 
     Notes
     -----

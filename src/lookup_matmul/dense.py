@@ -5,8 +5,18 @@ from __future__ import annotations  # the reference shows an alias by its name
 import torch
 
 from lookup_matmul.bags import Rows
-from lookup_matmul.checks import check_table, check_vocab_size
+from lookup_matmul.checks import FILLED, check_dtype, check_table, check_vocab_size
 from lookup_matmul.rows import bags_for
+
+# What torch adds into, it can do in more dtypes than what it writes.
+ADDED = (
+    *FILLED,
+    torch.complex32,
+    torch.float8_e4m3fn,
+    torch.float8_e4m3fnuz,
+    torch.float8_e5m2,
+    torch.float8_e5m2fnuz,
+)
 
 
 def dense_rows(
@@ -35,10 +45,14 @@ def dense_rows(
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`; also a ``TypeError`` if an integer ``dtype`` would cut values
-        off or if ``vocab_size`` is no ``int``, and a ``ValueError`` if it is negative
-        or a sum of duplicates is no number of an integer ``dtype``.
+    TypeError
+        As for :func:`sum_of_rows`; also if ``vocab_size`` is no ``int``, if torch cannot write
+        single numbers of ``dtype``, or if an integer one would cut values off.
+    ValueError
+        As for :func:`sum_of_rows`; also if ``vocab_size`` is negative or a sum of duplicates is
+        no number of an integer ``dtype``.
+    IndexError
+        If a column is negative or not below ``vocab_size``.
 
     Examples
     --------
@@ -49,6 +63,7 @@ def dense_rows(
     """
     if check:
         check_vocab_size(vocab_size)
+        check_dtype(dtype, ADDED)
     ids, offsets, weights = bags_for(rows, vocab_size, None, check)
     dtype = dtype or torch.get_default_dtype()
     values = torch.ones_like(ids) if weights is None else weights
@@ -56,7 +71,7 @@ def dense_rows(
     owners = owners.repeat_interleave(offsets.diff(), output_size=ids.numel())
     if check:
         if weights is not None:
-            _check_dtype(weights.dtype, dtype)
+            _check_held(weights.dtype, dtype)
         if ids.numel() and not (dtype.is_floating_point or dtype.is_complex):
             _check_sums(owners * vocab_size + ids, values, dtype, vocab_size)
     # Made from the values, the zeros have what a transform such as torch.func.vmap adds to them.
@@ -87,8 +102,12 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
 
     Raises
     ------
-    TypeError, ValueError, IndexError
+    TypeError
+        As for :func:`sum_of_rows`.
+    ValueError
         As for :func:`sum_of_rows`; a table without columns is allowed.
+    IndexError
+        If a column is negative or not below the vocabulary size.
 
     Examples
     --------
@@ -103,7 +122,7 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
     return dense_rows(bags, weight.shape[0], dtype=weight.dtype, check=False) @ weight
 
 
-def _check_dtype(values: torch.dtype, dtype: torch.dtype) -> None:
+def _check_held(values: torch.dtype, dtype: torch.dtype) -> None:
     """Raise if an integer ``dtype`` cannot hold all that ``values`` can; a float only rounds."""
     if dtype.is_floating_point or dtype.is_complex:
         return

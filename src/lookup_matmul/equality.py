@@ -22,6 +22,8 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     ------
     TypeError
         If an argument is not a dense real tensor, or is quantized.
+    ValueError
+        If both lie on the device ``meta``.
     AssertionError
         If shape, dtype, device or any bit differs.
         The message counts the differing elements, shows the first and the largest difference.
@@ -73,9 +75,11 @@ def assert_within(
     Raises
     ------
     TypeError
-        If an argument is not a dense tensor of a floating dtype, or is quantized.
+        If an argument is not a dense tensor of a floating dtype, or is quantized;
+        or if the bound is neither a real number nor a dense tensor of such.
     ValueError
-        If the bound is negative or NaN, or does not broadcast to the shape.
+        If the bound is negative or NaN, or does not broadcast to the shape;
+        or if the tensors lie on the device ``meta``.
     AssertionError
         If the shape or device differs, or an element is outside the bound.
         The message counts them, shows the first and the largest difference.
@@ -96,7 +100,7 @@ Largest difference: 0.25 at [1].
             f"actual has dtype {actual.dtype} and expected has {expected.dtype}, "
             "expected floating dtypes; use assert_bitwise_equal for integers."
         )
-    limit = torch.as_tensor(bound, dtype=torch.float64, device=actual.device)
+    limit = _limit(bound, actual.device)
     try:
         limit = limit.expand(actual.shape)
     except RuntimeError as error:
@@ -115,7 +119,28 @@ Largest difference: 0.25 at [1].
         inside &= ~zeros | (actual.signbit() == expected.signbit())
     if not inside.all():
         size = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
-        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}")
+        wanted = (actual.isnan() & expected.isnan() & ~inside).any()
+        remedy = " Pass nan_positions=True if NaN is expected here." if wanted else ""
+        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}{remedy}")
+
+
+def _limit(bound: object, device: torch.device) -> torch.Tensor:
+    """Give a bound as a dense tensor of float64, or raise unless it is one of real numbers."""
+    __tracebackhide__ = True
+    arrived = f"{bound!r:.60} of type {type(bound).__name__}"
+    if isinstance(bound, torch.Tensor):
+        arrived = f"a tensor of layout {bound.layout} and dtype {bound.dtype}"
+    try:
+        if "complex" in str(getattr(bound, "dtype", "")):  # of which torch keeps the real part
+            raise TypeError
+        if getattr(bound, "layout", torch.strided) != torch.strided:
+            raise TypeError
+        return torch.as_tensor(bound, dtype=torch.float64, device=device)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(
+            f"bound is {arrived}, expected a real number that float64 holds or a dense tensor of "
+            "such; convert with float(...), .abs() or .to_dense()."
+        ) from None
 
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -139,10 +164,10 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
     """Raise unless a tensor has bits that can be compared one element with one element."""
     __tracebackhide__ = True
     if not isinstance(tensor, torch.Tensor):
-        raise TypeError(
-            f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; "
-            "wrap it in torch.as_tensor(...)."
-        )
+        remedy = "wrap it in torch.as_tensor(...)"
+        if isinstance(tensor, torch.nn.Module):
+            remedy = "pass its .weight"
+        raise TypeError(f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; {remedy}.")
     if tensor.is_nested or tensor.layout != torch.strided or tensor.is_complex():
         kind = "nested" if tensor.is_nested else tensor.layout
         raise TypeError(
@@ -170,6 +195,11 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
         raise AssertionError(f"shape {tuple(actual.shape)}, expected {tuple(expected.shape)}.")
     if actual.device != expected.device:
         raise AssertionError(f"device {actual.device}, expected {expected.device}.")
+    if actual.is_meta:
+        raise ValueError(
+            "actual and expected lie on the device meta, which stores no numbers to compare; "
+            "make them on another device."
+        )
 
 
 def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:

@@ -26,6 +26,23 @@ def check_layer(name: str, layer: nn.Module, kind: type[nn.Module]) -> nn.Parame
     return table_of(name, layer)
 
 
+def check_unhooked(name: str, layer: nn.Module, remedy: str) -> None:
+    """Raise if a layer has hooks, which another layer with its table would not have."""
+    if layer._forward_hooks or layer._forward_pre_hooks:
+        raise ValueError(
+            f"{name} has hooks, which may change what goes in or out, expected none; {remedy}."
+        )
+
+
+def check_filled(name: str, weight: torch.Tensor) -> None:
+    """Raise if the weight of a layer has a shape and no numbers."""
+    if weight.is_meta:
+        raise ValueError(
+            f"{name}.weight lies on the device meta, which stores no numbers, expected a table "
+            "with numbers; load it, or move it with to_empty(device=...) and initialise it."
+        )
+
+
 def table_of(name: str, layer: nn.Module) -> nn.Parameter:
     """Give the weight of a layer, or raise unless it is one that can be written and trained."""
     if isinstance(layer, nn.Linear) and layer.bias is not None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from lookup_matmul.layer_checks import check_layer, expect, table_of
+from lookup_matmul.layer_checks import check_filled, check_layer, check_unhooked, expect, table_of
+
+REMOVE = "remove them first, by .remove() of what registering them returned"
 
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
@@ -38,7 +40,8 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
         If ``embedding`` is no Embedding, or one with a ``forward`` of its own.
     ValueError
         If it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``,
-        none of which a Linear has, or if its weight is computed from other parameters.
+        none of which a Linear has, if it has hooks,
+        or if its weight is computed from other parameters.
 
     Examples
     --------
@@ -49,8 +52,12 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     >>> shares_storage(embedding.weight, linear.weight)
     False
     """
-    expect("embedding", embedding, nn.Embedding, "make one with nn.Embedding.from_pretrained")
+    remedy = "make one with nn.Embedding.from_pretrained"
+    if isinstance(embedding, nn.Linear):
+        remedy = "call to_embedding for the way back"
+    expect("embedding", embedding, nn.Embedding, remedy)
     weight = check_layer("embedding", embedding, nn.Embedding)
+    check_unhooked("embedding", embedding, REMOVE)
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
     if used:
@@ -58,7 +65,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
             f"the Embedding uses {', '.join(used)}, which a Linear cannot do; "
             "expected a plain lookup. "
             "Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
-            "freeze=False)."
+            f"freeze=False), which gives {'them' if len(used) > 1 else 'it'} up."
         )
     rows, dim = weight.shape
     linear = nn.Linear(
@@ -91,7 +98,8 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     TypeError
         If ``linear`` is no Linear, or one with a ``forward`` of its own.
     ValueError
-        If it has a bias, or a weight that is computed from other parameters or not there yet.
+        If it has a bias, hooks, or a weight that is computed from other parameters or not there
+        yet.
 
     Examples
     --------
@@ -102,8 +110,12 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     >>> shares_storage(embedding.weight, linear.weight)
     True
     """
-    expect("linear", linear, nn.Linear, "make one with torch.nn.Linear(..., bias=False)")
+    remedy = "make one with torch.nn.Linear(..., bias=False)"
+    if isinstance(linear, nn.Embedding):
+        remedy = "call to_linear for the way back"
+    expect("linear", linear, nn.Linear, remedy)
     weight = check_layer("linear", linear, nn.Linear)
+    check_unhooked("linear", linear, REMOVE)
     dim, rows = weight.shape
     embedding = nn.Embedding(rows, dim, device="meta")
     embedding.weight = transposed(weight, share)
@@ -127,7 +139,7 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
         If they are not one Embedding and one Linear, or their dtypes differ.
     ValueError
         If the shapes do not match, the Linear has a bias,
-        or a weight is computed from other parameters or not there yet.
+        or a weight is computed from other parameters, not there yet or on the device ``meta``.
 
     Examples
     --------
@@ -155,6 +167,8 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
             f"source.weight has dtype {origin.dtype} and target.weight {place.dtype}, "
             "expected one dtype; convert a layer with .to(dtype) first."
         )
+    check_filled("source", origin)
+    check_filled("target", place)
     with torch.no_grad():
         place.copy_(origin.T)
 
@@ -193,7 +207,8 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
             )
     (begin, end), (other_begin, other_end) = _extent(first), _extent(second)
     overlap = max(begin, other_begin) < min(end, other_end)
-    return overlap and first.device == second.device
+    filled = first.numel() > 0 < second.numel()
+    return overlap and filled and first.device == second.device
 
 
 def _extent(tensor: torch.Tensor) -> tuple[int, int]:

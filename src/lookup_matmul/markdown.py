@@ -11,18 +11,22 @@ UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 def in_unit(seconds: float) -> str:
-    """Write a time (s, at least zero) with three digits and its unit.
+    """Write a time (s) with three digits and its unit; one below zero, or NaN, is a ValueError.
 
     Examples
     --------
     >>> in_unit(0.000205), in_unit(0.0123), in_unit(0.9996), in_unit(0)
     ('205 µs', '12.3 ms', '1.00 s', '0 s')
     """
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(
+            f"seconds is {seconds}, expected a finite time of at least 0; measure again."
+        )
     if seconds == 0:
         return "0 s"
     rounded = float(f"{seconds:.3g}")  # first, or 0.9996 s would be 1000 ms
     unit = next((unit for unit, size in UNITS.items() if rounded >= size), "ns")
-    value = float(f"{seconds / UNITS[unit]:.3g}")
+    value = float(f"{rounded / UNITS[unit]:.3g}")
     return f"{value:#.3g}".rstrip(".") + f" {unit}" if value < 1000 else f"{value:.0f} {unit}"
 
 
@@ -30,7 +34,8 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Write a table in Markdown, a line for each row, readable as plain text too.
 
     A column is flush right if all its cells begin with a digit or are a dash and it is not the
-    first. Each row has as many cells as there are names in the header.
+    first. Each row has as many cells as there are names in the header. Cells stand as they are:
+    write those with text of strangers, or with a ``|``, by :func:`escaped` first.
 
     Examples
     --------

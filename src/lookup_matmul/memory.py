@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lookup_matmul.allocations import recorded_events, sizes_of
+from lookup_matmul.measurable import check_call, known_device
 
 
 class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
@@ -58,6 +59,11 @@ def allocated_bytes(call: Callable[[], object]) -> int:
         nor does the memory of NumPy's arrays.
         Scratch memory inside a kernel is not seen; :func:`peak_bytes` sees it.
 
+    Raises
+    ------
+    TypeError
+        If ``call`` cannot be called, as the result of a call cannot.
+
     Examples
     --------
     >>> a = torch.zeros(10, 4)
@@ -66,6 +72,7 @@ def allocated_bytes(call: Callable[[], object]) -> int:
     >>> allocated_bytes(lambda: (a + 1).double())
     480
     """
+    check_call("call", call)
     storages = _Storages()
     with storages:
         call()
@@ -91,6 +98,8 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
 
     Raises
     ------
+    TypeError
+        If ``call`` cannot be called, as the result of a call cannot.
     ValueError
         If ``device`` is neither a CPU nor a CUDA device that is there.
     RuntimeError
@@ -110,19 +119,13 @@ def peak_bytes(call: Callable[[], object], device: str | torch.device = "cpu") -
     >>> peak_bytes(lambda: a @ a.T)
     400
     """
-    device = torch.device(device)
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(
-            f"device is {device}, but torch finds no GPU; measure on cpu, or install a torch "
-            "and a driver for CUDA."
-        )
+    check_call("call", call)
+    device = known_device(device)
     if device.type == "cuda":
         before = torch.cuda.memory_allocated(device)
         torch.cuda.reset_peak_memory_stats(device)
         call()
         return torch.cuda.max_memory_allocated(device) - before
-    if device.type != "cpu":
-        raise ValueError(f"device is {device}, expected cpu or cuda; no other reports its memory.")
     return max(accumulate(sizes_of(recorded_events(call)), initial=0))
 
 

@@ -26,7 +26,7 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
         If one of the two is no dense real tensor, or is quantized.
     ValueError
         If the shapes, dtypes or devices differ, the tables are not two-dimensional,
-        or both view the same memory.
+        or both lie in one storage.
 
     Examples
     --------

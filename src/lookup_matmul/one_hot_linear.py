@@ -60,7 +60,7 @@ class OneHotLinear(nn.Module):
         expect("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
         check_layer("linear", linear, nn.Linear)
         self.linear = linear
-        self.padding_idx = _row(padding_idx, linear.in_features)
+        self.padding_idx = padding_row(padding_idx, linear.in_features)
 
     @property
     def num_embeddings(self) -> int:
@@ -136,7 +136,8 @@ def _steps(linear: nn.Module) -> parametrize.ParametrizationList:
     return steps
 
 
-def _row(padding_idx: int | None, rows: int) -> int | None:
+def padding_row(padding_idx: int | None, rows: int) -> int | None:
+    """Give the row that a padding index names, counted from the end if it is negative."""
     if padding_idx is None:
         return None
     if not isinstance(padding_idx, int) or isinstance(padding_idx, bool):
@@ -155,13 +156,11 @@ def _row(padding_idx: int | None, rows: int) -> int | None:
 def _check(ids: torch.Tensor, weight: object) -> None:
     """Raise on what can be seen without reading the ids."""
     if not isinstance(ids, torch.Tensor) or ids.dtype not in ID_DTYPES:
-        arrived = (
-            f"dtype {ids.dtype}" if isinstance(ids, torch.Tensor) else f"type {type(ids).__name__}"
-        )
-        raise TypeError(
-            f"ids has {arrived}, expected a torch.Tensor of int32 or int64; "
-            "convert with ids.long() if the values are meant as row numbers."
-        )
+        arrived, remedy = f"type {type(ids).__name__}", "wrap it in torch.tensor(...)."
+        if isinstance(ids, torch.Tensor):
+            arrived = f"dtype {ids.dtype}"
+            remedy = "convert with ids.long() if the values are meant as row numbers."
+        raise TypeError(f"ids has {arrived}, expected a torch.Tensor of int32 or int64; {remedy}")
     if isinstance(weight, torch.Tensor) and ids.device != weight.device:
         raise ValueError(
             f"ids is on {ids.device} and the table on {weight.device}, expected one device; "

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from lookup_matmul.markdown import escaped
+from lookup_matmul.measurable import check_device
 
 
 def provenance(device: str, command: str, commit: str | None = None) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
     On ``"cpu"`` or ``"cuda"``, by a command as it was typed; outside of a clone, ``commit`` says
     which one the package was taken from. Gives machine, versions, threads, date, command and
     commit; driver and CUDA are None on a CPU. A commit or a driver that cannot be told is a
-    ValueError: nobody could repeat the measurement.
+    ValueError: nobody could repeat the measurement. So is another device, or one that is not there.
 
     Examples
     --------
@@ -28,8 +29,7 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
     """
     import psutil
 
-    if device not in ("cpu", "cuda"):
-        raise ValueError(f"device is {device!r}, expected 'cpu' or 'cuda'.")
+    check_device(device)
     if not re.fullmatch("[0-9a-f]{40}(-changed)?", commit := commit or _commit()):
         raise ValueError(
             f"commit is {commit!r}, expected 40 hexadecimal digits; measure in a clone with git, "

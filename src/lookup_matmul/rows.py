@@ -64,9 +64,10 @@ tensor([2, 3, 1]))
     elif is_scipy(rows):
         bags = _from_scipy(rows)
     else:
+        count = f" of {len(rows)}" if isinstance(rows, (tuple, list)) else ""
         raise TypeError(
-            f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor of "
-            "layout sparse_csr, or (ids, offsets, weights) as tensors."
+            f"rows is a {type(rows).__name__}{count}, expected a SciPy CSR matrix, a torch tensor "
+            "of layout sparse_csr, or (ids, offsets, weights) as tensors."
         )
     if check:
         check_rows(bags, rows, column_count(rows))

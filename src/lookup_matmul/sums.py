@@ -48,7 +48,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
         If an argument is of another kind or format, or of a dtype that is not allowed.
     ValueError
         If the number of columns is not the number of rows of the table,
-        the arrays do not fit together, or the devices differ.
+        the arrays do not fit together, or the devices differ or are ``meta``.
     IndexError
         If a column is negative or not below the vocabulary size.
 

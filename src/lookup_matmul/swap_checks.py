@@ -42,6 +42,11 @@ def chosen_modules(
         )
     if isinstance(names, str):
         raise TypeError(f"names is the str {names!r}, expected several; write [{names!r}].")
+    if names is not None and not isinstance(names, Iterable):
+        raise TypeError(
+            f"names is {names!r} of type {type(names).__name__}, expected several; "
+            f"write ['{names}'] if that is one."
+        )
     if names is None and kind is nn.Embedding:
         _refuse_lookalikes(modules, fitting)
     asked = fitting if names is None else list(names)
@@ -163,13 +168,17 @@ def _check_table(name: str, weight: nn.Parameter) -> nn.Parameter:
             "swap before sharding or wrapping."
         )
     if weight.dtype not in MULTIPLIED:
+        remedy = "convert with .bfloat16()"
+        if not weight.is_floating_point():
+            remedy = "swap the others, by names=[...]"
         raise TypeError(
             f"{name}.weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or "
-            "float64, which torch can multiply; convert with .bfloat16()."
+            f"float64, which torch can multiply; {remedy}."
         )
     if weight.is_meta or not weight.numel():
+        remedy = "load the weights first" if weight.numel() else "swap the others, by names=[...]"
         raise ValueError(
             f"{name}.weight is on {weight.device} with shape {tuple(weight.shape)} and has no "
-            "numbers, expected some, since the swap compares the outputs; load the weights first."
+            f"numbers, expected some, since the swap compares the outputs; {remedy}."
         )
     return weight

@@ -99,8 +99,9 @@ def read_feed(given: Any, *, bagged: bool) -> Feed:
             if feed.shape
             else "write ids.reshape(1)"
         )
+        shape = tuple(getattr(given, "shape", feed.shape))
         raise ValueError(
-            f"the input holds no row (shape {tuple(feed.shape)}), expected at least one id in at "
+            f"the input holds no row (shape {shape}), expected at least one id in at "
             f"least one dimension; {advice}."
         )
     return feed

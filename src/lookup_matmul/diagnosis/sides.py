@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.checks import ID_DTYPES, check_multiplied, check_weight
-from lookup_matmul.layer_checks import stored_weight
+from lookup_matmul.layer_checks import check_filled, check_unhooked, stored_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
 Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
@@ -103,11 +103,7 @@ def read_side(name: str, layer: Layer) -> Side:
             f"torch.nn.{kind.__name__}; {as_function}."
         )
     weight = stored_weight(name, layer)
-    if layer._forward_hooks or layer._forward_pre_hooks:
-        raise ValueError(
-            f"{name} has hooks, which may change what goes in or out, expected none; "
-            f"{as_function}, or remove them."
-        )
+    check_unhooked(name, layer, f"{as_function}, or remove them")
     _check_table(name, weight)
     options: dict[str, Any] = {"trained": weight.requires_grad}
     if isinstance(layer, nn.Linear):
@@ -127,11 +123,7 @@ def _check_table(name: str, weight: torch.Tensor) -> None:
         check_multiplied(weight)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from None
-    if weight.is_meta:
-        raise ValueError(
-            f"{name}.weight lies on the device meta, which stores no numbers, expected a table "
-            "with numbers; load it, or move it with to_empty(device=...) and initialise it."
-        )
+    check_filled(name, weight)
     if 0 in weight.shape:
         raise ValueError(
             f"{name}.weight has shape {tuple(weight.shape)}, expected at least one row and one "

@@ -6,8 +6,8 @@ import torch
 
 from lookup_matmul.checks import check_inputs
 from lookup_matmul.figures.cells import (
-    LARGEST,
     canvas,
+    check_sizes,
     draw_cells,
     draw_row,
     draw_rule,
@@ -29,7 +29,7 @@ def draw_blocks(
     columns : collections.abc.Mapping
         Name of each column and its categories, in the order of the table's rows.
     ids : torch.Tensor
-        Shape (number of rows picked,), the rows of the record; dtype int32 or int64.
+        Shape (number of rows picked,), the rows of the record, 1 to 12; dtype int32 or int64.
     weight : torch.Tensor
         Shape (number of categories in all, embedding dimension), 1 to 12 rows, 1 to 4 columns.
 
@@ -41,10 +41,13 @@ def draw_blocks(
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.check_inputs` says.
     ValueError
-        As there, if the categories are not as many as the rows, or if there is too much to draw.
+        As there, if the categories are not as many as the rows, if there are no ids,
+        or if there is too much to draw.
+    IndexError
+        As there.
 
     Examples
     --------
@@ -56,10 +59,11 @@ and row 2, red; the sum of these rows is (2.5).
     check_inputs(ids, weight)
     categories = [name for names in columns.values() for name in names]
     rows, dim = weight.shape
-    if len(categories) != rows or not (1 <= rows <= LARGEST and 1 <= dim <= 4):
+    check_sizes(ids, weight, columns=(1, 4))
+    if len(categories) != rows:
         raise ValueError(
-            f"columns has {len(categories)} categories and weight shape {tuple(weight.shape)}, "
-            f"expected as many rows, 1 to {LARGEST}, and 1 to 4 columns."
+            f"columns has {len(categories)} categories and weight {rows} rows, expected as many; "
+            "name a category for each row."
         )
     picked = ids.tolist()
     width = LABEL_WIDTH + max(dim, 2) * CELL_WIDTH + MARGIN

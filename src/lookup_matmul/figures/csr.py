@@ -36,13 +36,16 @@ def draw_csr(rows: sparse.csr_array) -> Drawing:
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.to_bags` says.
     ValueError
         As there, and if there is nothing or too much to draw.
+    IndexError
+        As :func:`lookup_matmul.to_bags` says.
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> draw_csr(sparse.csr_array([[0, 2, 0], [0, 0, 0], [1, 0, 5]]))
     A matrix of 3 rows and 3 columns with 3 entries. Row 0 has the value 2 in column 1. \
 Row 1 is empty. Row 2 has the value 1 in column 0 and the value 5 in column 2. \

@@ -16,6 +16,7 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET
 from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.layer_checks import expect
 
 LARGEST, COLUMNS = 6, 5
 
@@ -40,6 +41,8 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
 
     Raises
     ------
+    TypeError
+        If an output is no tensor.
     ValueError
         If there are not two tables, or these are too large to draw or of different widths,
         or if there are labels, but not one for each row.
@@ -49,6 +52,8 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
     >>> draw_differences({"a": torch.tensor([[1.0, 2.0]]), "b": torch.tensor([[1.0, 2.5]])})
     1 of 2 numbers differ. row 0: column 1 is 2.0000 in a, 2.5000 in b.
     """
+    for name, output in outputs.items():
+        expect(name, output, torch.Tensor, "wrap it in torch.tensor(...)")
     shapes = [tuple(output.shape) for output in outputs.values()]
     if (
         len(shapes) != 2

@@ -40,10 +40,12 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.check_ids` says.
     ValueError
-        If there are not 2 to 5 ids, or not as many tokens.
+        As there, and if there are not 2 to 5 ids, or not as many tokens.
+    IndexError
+        As :func:`lookup_matmul.check_ids` says.
 
     Examples
     --------

@@ -31,10 +31,12 @@ def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.check_inputs` says.
     ValueError
         As there, and if there is too much to draw.
+    IndexError
+        As :func:`lookup_matmul.check_inputs` says.
     AssertionError
         If the two forms differ in a bit, since the drawing says that they do not.
 

@@ -1,6 +1,7 @@
 """Keys that a hash sends to the rows of a table, several of them to one."""
 
 from collections.abc import Mapping
+from numbers import Integral
 
 from lookup_matmul.figures.cells import LARGEST, canvas, draw_arrow, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
@@ -24,6 +25,8 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
 
     Raises
     ------
+    TypeError
+        If a row is no ``int``.
     ValueError
         If there is too much to draw, or a row is not in the table.
 
@@ -37,6 +40,12 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
             f"rows has {len(rows)} keys for a table of {size} rows, "
             f"expected 1 to {LARGEST} of both."
         )
+    for key, row in rows.items():
+        if not isinstance(row, Integral):
+            raise TypeError(
+                f"key {key!r} has row {row!r} of type {type(row).__name__}, expected an int; "
+                "pass the remainder of its hash, such as hash(key) % size."
+            )
     if not all(0 <= row < size for row in rows.values()):
         raise ValueError(f"a key has row {max(rows.values())}, expected 0 <= row < {size}.")
     high = max(len(rows), size)

@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 from lookup_matmul.figures.palette import INK, LINE, MARK
 from lookup_matmul.figures.plots import PLOT, plot_axes
 from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.layer_checks import expect
 
 
 def draw_heat_map(
@@ -46,6 +47,8 @@ def draw_heat_map(
 
     Raises
     ------
+    TypeError
+        If ``values`` or ``dots`` is no tensor.
     ValueError
         If ``values`` or ``dots`` has another shape, a value is negative or infinite,
         or labels are missing.
@@ -56,6 +59,8 @@ def draw_heat_map(
     >>> draw_heat_map(moved, x_label="step", y_label="row", alt="Each step moves one row.")
     Each step moves one row.
     """
+    for name, given in (("values", values), ("dots", values if dots is None else dots)):
+        expect(name, given, torch.Tensor, "wrap it in torch.tensor(...)")
     if values.dim() != 2 or not all(1 <= size <= 24 for size in values.shape):
         raise ValueError(
             f"values has shape {tuple(values.shape)}, expected (rows, columns), each 1 to 24."

@@ -6,7 +6,14 @@ from matplotlib import style
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lookup_matmul.figures.palette import INK, LINE, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, check_logarithmic, check_spread, list_axes
+from lookup_matmul.figures.plots import (
+    KINDS,
+    PLOT,
+    check_finite,
+    check_logarithmic,
+    check_spread,
+    list_axes,
+)
 from lookup_matmul.figures.svg import Drawing, finish
 
 LARGEST = 12
@@ -46,7 +53,7 @@ def draw_intervals(
     ------
     ValueError
         If there are no or more than 12 measurements, one is out of order,
-        or one or the limit is not above zero on a logarithmic axis.
+        the limit is not finite, or one or the limit is not above zero on a logarithmic axis.
 
     Examples
     --------
@@ -61,8 +68,9 @@ def draw_intervals(
         )
     for name, spread in measured:
         check_spread(name, spread, log=log_x)
-    if limit and log_x:
-        check_logarithmic("limit", limit[1:])
+    if limit:
+        check = check_logarithmic if log_x else check_finite
+        check("limit", limit[1:])
     headings = [heading for heading in groups if heading]
     lines = len(measured) + 0.8 * len(headings) + (0.6 if limit else 0)
     with style.context(PLOT):

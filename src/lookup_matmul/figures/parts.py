@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from matplotlib import style
 
 from lookup_matmul.figures.palette import FILLS, INK, STROKES
-from lookup_matmul.figures.plots import PLOT, list_axes
+from lookup_matmul.figures.plots import PLOT, check_finite, list_axes
 from lookup_matmul.figures.svg import Drawing, finish
 
 # A pattern tells the parts apart where colours cannot be told; of lines, since each dot of a dotted
@@ -38,7 +38,7 @@ def draw_parts(
     Raises
     ------
     ValueError
-        If there is too much to draw, or a size is negative.
+        If there is too much to draw, or a size is negative or not finite.
 
     Examples
     --------
@@ -54,6 +54,8 @@ def draw_parts(
         )
     if any(size < 0 for parts in wholes.values() for size in parts.values()):
         raise ValueError("a part has a negative size, expected none below zero.")
+    for whole, parts in wholes.items():
+        check_finite(repr(whole), parts.values())
     with style.context(PLOT | {"hatch.linewidth": 0.6}):
         legend = 18 * -(-len(names) // 2)
         ax = list_axes(x_label, len(wholes), 42, above=legend, below=44)

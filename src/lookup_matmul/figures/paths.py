@@ -5,7 +5,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 
 from lookup_matmul.figures.palette import INK, LINE, colours_of
-from lookup_matmul.figures.plots import PLOT, plot_axes
+from lookup_matmul.figures.plots import PLOT, check_finite, plot_axes
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish
 
 LARGEST = 8
@@ -102,8 +102,8 @@ def _check(
         raise ValueError(f"weight has shape {shape}, expected (2 to {LARGEST}, 2).")
     if tuple(direction.shape) != (2,) or not direction.any():
         raise ValueError(f"direction is {direction.tolist()}, expected two numbers, not both zero.")
-    if not (weight.isfinite().all() and direction.isfinite().all()):
-        raise ValueError("weight or direction has an element that is not finite.")
+    check_finite("weight", weight.flatten().tolist())
+    check_finite("direction", direction.tolist())
     for name, token in (("start", start), ("end", end)):
         if not 0 <= token < shape[0]:
             raise ValueError(f"{name} is {token}, expected 0 to {shape[0] - 1}, a row of weight.")

@@ -1,5 +1,6 @@
 """What all plots share: style, kinds of curves, empty axes, and what counts as bad input."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 
 from matplotlib.axes import Axes
@@ -102,6 +103,13 @@ def check_lengths(x: Collection[float], curves: Mapping[str, Collection[object]]
     for name, y in curves.items():
         if len(y) != len(x):
             raise ValueError(f"curve {name!r} has {len(y)} values, expected {len(x)}, as x has.")
+
+
+def check_finite(name: str, values: Iterable[float]) -> None:
+    """Raise ValueError for a number that has no place on any axis."""
+    for value in values:
+        if not math.isfinite(value):
+            raise ValueError(f"{name} holds {value}, expected finite numbers; draw those alone.")
 
 
 def check_logarithmic(name: str, values: Iterable[float]) -> None:

@@ -7,7 +7,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 
 from lookup_matmul.figures.palette import INK, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT
+from lookup_matmul.figures.plots import KINDS, PLOT, check_finite
 from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish, sheet
 
 SIZE = 320.0
@@ -49,7 +49,8 @@ def draw_points(
     Raises
     ------
     ValueError
-        If ``rows`` has another shape, or there are not as many names, groups or starts as rows.
+        If ``rows`` has another shape, there are not as many names, groups or starts as rows,
+        or a number is not finite.
 
     Examples
     --------
@@ -61,6 +62,8 @@ def draw_points(
     for what, found in (("names", names), ("groups", groups), ("start", start)):
         if found is not None and len(found) != len(rows):
             raise ValueError(f"{what} has {len(found)} entries, expected {len(rows)}, as rows has.")
+    for what, table in (("rows", rows), ("start", start)):
+        check_finite(what, [] if table is None else table.flatten().tolist())
     if not set(groups) <= set(range(len(KINDS))):
         raise ValueError(f"groups has {sorted(set(groups))}, expected 0 to {len(KINDS) - 1}.")
     with style.context(PLOT):

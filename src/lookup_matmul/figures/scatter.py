@@ -16,6 +16,8 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import colours_of
 from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.layer_checks import expect
+from lookup_matmul.one_hot_linear import padding_row
 
 
 def draw_scatter_add(
@@ -32,7 +34,8 @@ def draw_scatter_add(
     vocab_size : int
         Rows of the table, 1 to 12.
     padding_idx : int, optional
-        The id whose arriving rows are left out, as by :class:`torch.nn.Embedding`.
+        The id whose arriving rows are left out, as by :class:`torch.nn.Embedding`; negative ones
+        count from the end.
 
     Returns
     -------
@@ -41,10 +44,14 @@ def draw_scatter_add(
 
     Raises
     ------
-    TypeError, IndexError
-        As :func:`lookup_matmul.check_ids` says.
+    TypeError
+        As :func:`lookup_matmul.check_ids` says; also if ``arriving`` is no tensor or
+        ``padding_idx`` no ``int``.
     ValueError
-        If the shapes do not match, or there is too much to draw.
+        As there; also if the shapes do not match, ``padding_idx`` names no row,
+        or there is too much to draw.
+    IndexError
+        As there.
 
     Examples
     --------
@@ -54,6 +61,8 @@ def draw_scatter_add(
 The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     """
     check_ids(ids, vocab_size)
+    expect("arriving", arriving, torch.Tensor, "wrap it in torch.tensor(...)")
+    padding = padding_row(padding_idx, vocab_size)
     sizes = (*ids.shape, *arriving.shape[1:], vocab_size)
     if ids.dim() != 1 or arriving.dim() != 2 or len(ids) != len(arriving):
         raise ValueError(
@@ -66,7 +75,7 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
             f"expected each from 1 to {LARGEST}, to be readable; draw a slice."
         )
     places = ids.tolist()
-    added = [k != padding_idx for k in places]
+    added = [k != padding for k in places]
     kept = arriving.detach() * torch.tensor(added).unsqueeze(1)
     total = torch.zeros_like(arriving[:1].expand(vocab_size, -1)).index_add(0, ids, kept)
     right = LABEL_WIDTH + arriving.shape[1] * CELL_WIDTH

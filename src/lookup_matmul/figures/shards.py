@@ -38,10 +38,12 @@ def draw_shards(ids: torch.Tensor, weight: torch.Tensor, parts: Sequence[slice])
 
     Raises
     ------
-    TypeError, IndexError
-        As :func:`lookup_matmul.check_inputs` says.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says; also if a part is no slice.
     ValueError
         As there, and if the parts do not cover the table, or there is too much to draw.
+    IndexError
+        As :func:`lookup_matmul.check_inputs` says.
 
     Examples
     --------
@@ -52,6 +54,10 @@ Process 1 holds row 2 and gives (2.5000) for id 2. The sum is (2.5000) for id 2.
     """
     rows = lookup(ids, weight)
     check_sizes(ids, weight)
+    if not all(isinstance(part, slice) for part in parts):
+        raise TypeError(
+            f"parts is {list(parts)}, expected slices; pass those of lookup_matmul.sharded.cut."
+        )
     held = [list(range(len(weight))[part]) for part in parts]
     if [k for of in held for k in of] != list(range(len(weight))):
         raise ValueError(

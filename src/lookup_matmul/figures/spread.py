@@ -39,10 +39,12 @@ def draw_spread(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.check_inputs` says.
     ValueError
         As there, and if there is too much to draw.
+    IndexError
+        As :func:`lookup_matmul.check_inputs` says.
 
     Examples
     --------

@@ -37,10 +37,12 @@ def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tens
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.check_bags` says.
     ValueError
         As there, and if there is too much to draw.
+    IndexError
+        As :func:`lookup_matmul.check_bags` says.
 
     Examples
     --------

@@ -6,10 +6,12 @@ import torch
 from matplotlib.axes import Axes
 from torch import nn
 
+from lookup_matmul.checks import check_inputs
 from lookup_matmul.figures.cells import canvas, check_sizes, draw_arrow, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.forms import one_hot
+from lookup_matmul.layer_checks import expect
 from lookup_matmul.one_hot_linear import OneHotLinear
 
 COLUMN, GAP, SMALL, HEIGHT = 150.0, 22.0, 12.0, 0.55
@@ -36,11 +38,17 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
 
     Raises
     ------
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says; also if ``embedding`` is no Embedding or
+        ``layer`` no OneHotLinear.
     ValueError
-        If the sizes of the layers differ, or there is too much to draw.
+        As there; also if the sizes of the layers differ, or there is nothing or too much to draw.
+    IndexError
+        As there.
 
     Examples
     --------
+    >>> from torch import nn
     >>> embedding, linear = nn.Embedding(4, 2), nn.Linear(4, 2, bias=False)
     >>> linear.weight = nn.Parameter(embedding.weight.detach().T.contiguous())
     >>> draw_swap(torch.tensor([2, 0]), embedding, OneHotLinear(linear))
@@ -48,14 +56,22 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
 become 2 one-hot rows of 4 numbers, which go into Linear(4, 2); tools find this layer. \
 2 rows of 2 numbers come out, equal to those on the left.
     """
-    check_sizes(ids, embedding.weight)
+    expect("embedding", embedding, nn.Embedding, "pass the layer that was swapped")
+    if not isinstance(layer, OneHotLinear):
+        raise TypeError(
+            f"layer is a {type(layer).__name__}, expected a OneHotLinear; pass the one that "
+            "swap_embeddings made of the Embedding."
+        )
+    check_inputs(ids, embedding.weight)
     sizes = (layer.num_embeddings, layer.embedding_dim)
-    if embedding.weight.shape != sizes or len(ids) > LARGEST_IDS:
+    few = ids.dim() == 1 and 1 <= len(ids) <= LARGEST_IDS
+    if embedding.weight.shape != sizes or not few:
         raise ValueError(
-            f"there are {len(ids)} ids, and the layers hold tables of shape "
-            f"{tuple(embedding.weight.shape)} and {sizes}, expected at most {LARGEST_IDS} ids and "
+            f"ids has shape {tuple(ids.shape)}, and the layers hold tables of shape "
+            f"{tuple(embedding.weight.shape)} and {sizes}, expected 1 to {LARGEST_IDS} ids and "
             "one shape; draw a slice, and the layer that swap_embeddings made of the Embedding."
         )
+    check_sizes(ids, embedding.weight)
     rows, dim = sizes
     picked = ids.tolist()
     left, right = COLUMN / 2, COLUMN * 1.5 + GAP

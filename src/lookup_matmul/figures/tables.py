@@ -1,7 +1,10 @@
 """The two forms on a small table, each number in its cell."""
 
+from numbers import Integral
+
 import torch
 
+from lookup_matmul.checks import check_weight
 from lookup_matmul.figures.cells import (
     CELL_WIDTH,
     LABEL_WIDTH,
@@ -37,10 +40,12 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, IndexError
+    TypeError
         As :func:`lookup_matmul.check_inputs` says.
     ValueError
         As there, and if there is too much to draw.
+    IndexError
+        As :func:`lookup_matmul.check_inputs` says.
 
     Examples
     --------
@@ -87,10 +92,12 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, IndexError
-        As :func:`lookup_matmul.check_inputs` says.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says; also if ``token`` is no ``int``.
     ValueError
         As there, and if there is too much to draw.
+    IndexError
+        As :func:`lookup_matmul.check_inputs` says.
 
     Examples
     --------
@@ -99,6 +106,11 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2.0000). \
 2 of 4 multiplications are by zero.
     """
+    check_weight(weight)
+    if not isinstance(token, Integral):
+        raise TypeError(
+            f"token is {token!r} of type {type(token).__name__}, expected an int; pass one id."
+        )
     ids = torch.tensor([token])
     product = one_hot_matmul(ids.to(weight.device), weight)[0]
     check_sizes(ids, weight)

@@ -8,7 +8,9 @@ from matplotlib.patches import Rectangle
 
 from lookup_matmul.figures.cells import LARGEST, canvas, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, LINE, MARK, QUIET
+from lookup_matmul.figures.plots import check_finite
 from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.layer_checks import expect
 
 LABEL_WIDTH, CELL_WIDTH, WIDTH = 86.0, 58.0, 330.0
 
@@ -33,15 +35,17 @@ def draw_votes(words: Sequence[str], weight: torch.Tensor, names: Sequence[str])
 
     Raises
     ------
+    TypeError
+        If ``weight`` is no tensor.
     ValueError
-        If the sizes do not fit together, or there is too much to draw.
+        If the sizes do not fit together, a number is not finite, or there is too much to draw.
 
     Examples
     --------
     >>> draw_votes(["dim"], torch.tensor([[-1.0, 2.0]]), ["numpy", "torch"])
     Votes for numpy, torch. dim (-1, +2): torch.
     """
-    check_names(weight, names)
+    check_votes(weight, names)
     if len(words) != weight.shape[0] or not 1 <= len(words) <= LARGEST:
         raise ValueError(
             f"words has {len(words)} entries and weight {weight.shape[0]} rows, "
@@ -64,13 +68,15 @@ def draw_votes(words: Sequence[str], weight: torch.Tensor, names: Sequence[str])
     return finish(ax, f"Votes for {', '.join(names)}. {' '.join(story)}")
 
 
-def check_names(weight: torch.Tensor, names: Sequence[str]) -> None:
-    """Raise ValueError unless each of a few columns has a name."""
+def check_votes(weight: torch.Tensor, names: Sequence[str]) -> None:
+    """Raise unless a table holds finite numbers and each of its few columns has a name."""
+    expect("weight", weight, torch.Tensor, "wrap it in torch.tensor(...)")
     if weight.dim() != 2 or weight.shape[1] != len(names) or not 1 <= len(names) <= 4:
         raise ValueError(
             f"weight has shape {tuple(weight.shape)} and names {len(names)} entries, "
             "expected a name for each of 1 to 4 columns."
         )
+    check_finite("weight", weight.flatten().tolist())
 
 
 def draw_header(ax: Axes, row: float, names: Sequence[str]) -> None:

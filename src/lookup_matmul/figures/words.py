@@ -12,7 +12,7 @@ from lookup_matmul.figures.votes import (
     CELL_WIDTH,
     LABEL_WIDTH,
     WIDTH,
-    check_names,
+    check_votes,
     draw_header,
     draw_signed_row,
     signed,
@@ -47,8 +47,13 @@ def draw_bag_of_words(
 
     Raises
     ------
+    TypeError
+        If ``weight`` is no tensor of a dtype that torch can multiply.
     ValueError
-        If no word or more than 12 words are in the vocabulary, or the sizes do not fit together.
+        If no word or more than 12 words are in the vocabulary, the sizes do not fit together,
+        or a number of the table is not finite.
+    IndexError
+        If the vocabulary names a row that the table does not have.
 
     Examples
     --------
@@ -57,7 +62,7 @@ def draw_bag_of_words(
     The text "sum the sum". Known words, with their rows: 2 × sum (+2, -1). \
 The sum of the rows is numpy +4, torch -2; the largest is numpy.
     """
-    check_names(weight, names)
+    check_votes(weight, names)
     words = text.split()
     counts = {word: words.count(word) for word in words if word in vocabulary}
     if not 1 <= len(counts) <= LARGEST:

@@ -6,8 +6,7 @@ import torch
 from torch import distributed
 from torch.autograd.function import once_differentiable
 
-from lookup_matmul.checks import check_ids
-from lookup_matmul.sharded.cuts import cut
+from lookup_matmul.sharded.part_checks import check_part
 
 
 def exchanged_lookup(
@@ -23,7 +22,8 @@ def exchanged_lookup(
     ids : torch.Tensor
         Shape (n,), int64; n may differ from process to process.
     shard : torch.Tensor
-        Shape (rows held here, embedding dimension).
+        Shape (rows held here, embedding dimension), floating dtype: this process's part of the
+        table, the rows ``cut(vocab_size, processes)[rank]``.
     vocab_size : int
         Rows of the whole table.
     distinct : bool
@@ -36,12 +36,18 @@ def exchanged_lookup(
 
     Raises
     ------
+    TypeError
+        If ``ids`` is no tensor of int64, or ``shard`` none of a floating dtype.
+    ValueError
+        If ``ids`` is not one-dimensional, ``shard`` has not as many rows as this process's part,
+        or they lie on two devices.
     IndexError
-        As :func:`lookup_matmul.check_ids` says; the others then wait for this process.
+        If an id is negative or at least ``vocab_size``.
+        After each of these the others wait for this process.
 
     Examples
     --------
-    >>> from lookup_matmul.sharded import run_on_processes
+    >>> from lookup_matmul.sharded import cut, run_on_processes
     >>> def rows(table, ids):
     ...     rank = torch.distributed.get_rank()
     ...     return exchanged_lookup(ids[rank], table[cut(3, 2)[rank]], 3, distinct=True)
@@ -49,9 +55,7 @@ def exchanged_lookup(
     tensor([[0., 0., 1.],
             [0., 0., 1.]])
     """
-    check_ids(ids, vocab_size)
-    rank, size = distributed.get_rank(), distributed.get_world_size()
-    parts = cut(vocab_size, size)
+    parts, rank = check_part(ids, shard, vocab_size), distributed.get_rank()
     # Sorted by id, they are sorted by owner too.
     wanted, places = torch.unique(ids, return_inverse=True) if distinct else _in_order(ids)
     ends = torch.tensor([part.stop for part in parts])

@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from torch import distributed
 
-from lookup_matmul.checks import check_ids
-from lookup_matmul.sharded.cuts import cut
+from lookup_matmul.sharded.part_checks import check_columns, check_masked, check_part
 
 
 def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.Tensor:
@@ -34,6 +33,15 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
         The shape of ``ids``, then the embedding dimension. Gradients flow to ``shard`` only,
         so that no gradient of the size of the whole table is ever made.
 
+    Raises
+    ------
+    TypeError
+        If ``ids`` is no tensor of int32 or int64, ``shard`` none of a floating dtype, or
+        ``first`` no ``int``.
+    ValueError
+        If ``shard`` is not two-dimensional, one of the two is sparse or nested, they lie on two
+        devices or on ``meta``, or ``first`` is negative.
+
     Examples
     --------
     >>> shard = torch.tensor([[2.0, 2.5], [3.0, 3.5]])  # rows 2 and 3
@@ -41,7 +49,8 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
     tensor([[3.0000, 3.5000],
             [0.0000, 0.0000]])
     """
-    local = ids - first
+    check_masked(ids, shard, first)
+    local = ids.long() - first  # of 32 bits the difference could wrap around
     here = (local >= 0) & (local < len(shard))
     found = shard.new_zeros(*ids.shape, shard.shape[1])
     return found.masked_scatter(here.unsqueeze(-1), shard[local[here]])
@@ -80,7 +89,8 @@ def scattered_lookup(ids: torch.Tensor, shard: torch.Tensor, vocab_size: int) ->
     ids : torch.Tensor
         Shape (n,), int64, with the same n in each process.
     shard : torch.Tensor
-        Shape (rows held here, embedding dimension).
+        Shape (rows held here, embedding dimension), floating dtype: this process's part of the
+        table, the rows ``cut(vocab_size, processes)[rank]``.
     vocab_size : int
         Rows of the whole table.
 
@@ -91,23 +101,28 @@ def scattered_lookup(ids: torch.Tensor, shard: torch.Tensor, vocab_size: int) ->
 
     Raises
     ------
+    TypeError
+        If ``ids`` is no tensor of int64, or ``shard`` none of a floating dtype.
+    ValueError
+        If ``ids`` is not one-dimensional, ``shard`` has not as many rows as this process's part,
+        or they lie on two devices.
     IndexError
-        As :func:`lookup_matmul.check_ids` says; the others then wait for this process.
+        If an id is negative or at least ``vocab_size``.
+        After each of these the others wait for this process.
     RuntimeError
         Of torch, if the group's backend has no reduce-scatter, as gloo has none in torch 2.6.
 
     Examples
     --------
-    >>> from lookup_matmul.sharded import run_on_processes
+    >>> from lookup_matmul.sharded import cut, run_on_processes
     >>> def rows(table, ids):
     ...     rank = torch.distributed.get_rank()
     ...     return scattered_lookup(ids[rank], table[cut(3, 2)[rank]], 3)
     >>> run_on_processes(rows, 2, torch.eye(3), torch.tensor([[2], [0]]))
     [tensor([[0., 0., 1.]]), tensor([[1., 0., 0.]])]
     """
-    check_ids(ids, vocab_size)
-    rank, size = distributed.get_rank(), distributed.get_world_size()
-    first = cut(vocab_size, size)[rank].start
+    parts, rank = check_part(ids, shard, vocab_size), distributed.get_rank()
+    first = parts[rank].start
     partial = [masked_lookup(their, shard.detach(), first) for their in _gather(ids)]
     rows = torch.empty_like(partial[rank])
     distributed.reduce_scatter(rows, partial)
@@ -120,23 +135,36 @@ def column_lookup(ids: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     Parameters
     ----------
     ids : torch.Tensor
-        Shape (n,), int64, the same in each process.
+        Shape (n,), int32 or int64, the same in each process.
     columns : torch.Tensor
-        Shape (vocabulary size, columns held here), as many columns in each process.
+        Shape (vocabulary size, columns held here), floating dtype, as many columns in each
+        process.
 
     Returns
     -------
     torch.Tensor
         Shape (n, embedding dimension), in every process. No gradient.
 
+    Raises
+    ------
+    TypeError
+        If ``ids`` is no tensor of int32 or int64, or ``columns`` none of a floating dtype.
+    ValueError
+        If ``ids`` is not one-dimensional or ``columns`` not two-dimensional, or they lie on two
+        devices.
+    IndexError
+        If an id is negative or not below the vocabulary size.
+        After each of these the others wait for this process.
+
     Examples
     --------
-    >>> from lookup_matmul.sharded import run_on_processes
+    >>> from lookup_matmul.sharded import cut, run_on_processes
     >>> def rows(table, ids):
     ...     return column_lookup(ids, table[:, cut(2, 2)[torch.distributed.get_rank()]])
     >>> run_on_processes(rows, 2, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1]))
     [tensor([[3., 4.]]), tensor([[3., 4.]])]
     """
+    check_columns(ids, columns)
     return torch.cat(_gather(columns.detach()[ids]), dim=1)
 
 

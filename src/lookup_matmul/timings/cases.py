@@ -1,10 +1,12 @@
 """A case to be measured: the inputs that all its forms share, and what must come out of them."""
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
 import torch
 
+from lookup_matmul.checks import check_vocab_size
 from lookup_matmul.equality import assert_within
 from lookup_matmul.rounding import rounding_bound
 
@@ -12,6 +14,12 @@ AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever
 RATE = 1e-3  # of learning, in steps of optimisers
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
+KNOWN = {
+    "direction": ("forward", "backward", "step"),
+    "draw": ("uniform", "zipf", "equal"),
+    "dtype": (*DTYPES,),
+    "cache": ("hot", "cold"),
+}
 
 
 class Case(NamedTuple):
@@ -60,25 +68,49 @@ class Inputs(NamedTuple):
     bags: int = 0
 
 
+def check_case(case: Case) -> None:
+    """Raise unless direction, draw, dtype and cache are among those there are, and fit the bags."""
+    for name, known in KNOWN.items():
+        check_known(name, getattr(case, name), known)
+    if case.bags and case.direction != "forward":
+        raise ValueError(
+            f"bags is {case.bags} and direction {case.direction!r}, expected bags in the forward "
+            "direction only; set bags=0."
+        )
+
+
+def check_known(name: str, value: object, known: Sequence[str]) -> None:
+    """Raise ValueError unless a value is one of these."""
+    if value not in known:
+        *others, last = map(repr, known)
+        raise ValueError(f"{name} is {value!r}, expected {', '.join(others)} or {last}.")
+
+
 def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
     """Draw so many ids below ``vocab_size`` on the CPU: int64, shape (count,), always the same.
 
     ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a chance
-    proportional to 1/k; or ``"equal"``, one id again and again; another draw is a ValueError.
+    proportional to 1/k; or ``"equal"``, one id again and again. Another draw, a negative count and
+    a table without rows are a ValueError.
 
     Examples
     --------
     >>> draw_ids("equal", 3, 10).unique().numel()
     1
     """
+    check_known("draw", draw, KNOWN["draw"])
+    check_vocab_size(vocab_size)
+    if count < 0 or not vocab_size:
+        raise ValueError(
+            f"count is {count} and vocab_size {vocab_size}, expected at least 0 ids from a table "
+            "of at least 1 row."
+        )
     generator = torch.Generator().manual_seed(0)
     if draw == "zipf":
         order = torch.randperm(vocab_size, generator=torch.Generator().manual_seed(1))
         reached = (1 / torch.arange(1, vocab_size + 1, dtype=torch.float64)).cumsum(0)
         drawn = torch.rand(count, generator=generator, dtype=torch.float64) * reached[-1]
         return order[torch.searchsorted(reached, drawn).clamp_(max=vocab_size - 1)]
-    if draw not in ("uniform", "equal"):
-        raise ValueError(f"draw is {draw!r}, expected 'uniform', 'zipf' or 'equal'.")
     ids = torch.randint(vocab_size, (count if draw == "uniform" else 1,), generator=generator)
     return ids.expand(count).contiguous()
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from lookup_matmul.measurable import check_device
 from lookup_matmul.rounding import precision_of
-from lookup_matmul.timings.cases import DTYPES, Case, draw_ids, draw_inputs
+from lookup_matmul.timings.cases import DTYPES, Case, check_case, draw_ids, draw_inputs
 from lookup_matmul.timings.clock import Call, flush, time_side_by_side
 from lookup_matmul.timings.contenders import ALONE, COMPILED, contender, forms_of
 from lookup_matmul.timings.cost import parts
@@ -27,13 +28,14 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     bytes read and written in a second by copies, by ``working_set``. ``first_touch``: seconds by
     which a byte of new memory takes longer to fill than one of old, by ``allocated``. ``rate``:
     operations in a second by dtype, of square products of random numbers and of zeros, and
-    ``"divisions"``.
+    ``"divisions"``. Another device, or one that is not there, is a ValueError.
 
     Examples
     --------
     >>> sorted(measure_ceilings("cpu", quick=True))
     ['bandwidth', 'first_touch', 'fixed_s', 'rate', 'row_s']
     """
+    check_device(device)
     (hot, hot_row), (cold, cold_row) = (_prices(device, heat, quick) for heat in ("hot", "cold"))
     return {
         "fixed_s": {"hot": hot, "cold": cold},
@@ -50,7 +52,8 @@ def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False)
     A kernel takes the longest of bytes / bandwidth and operations / rate, as in the roofline of
     Williams, Waterman and Patterson, CACM 52 (2009), besides the first touch of new memory.
     The bandwidth is that of the call's working set, cold that of the largest measured; a dtype
-    without a rate has float32's, and a form whose calls have no price is a KeyError.
+    without a rate has float32's, and a form whose calls have no price is a KeyError;
+    what no :class:`Case` can hold is a ValueError.
     At best, the quartile of each ceiling that allows most takes the place of its median.
 
     Examples
@@ -62,6 +65,7 @@ def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False)
     >>> predicted_s(case, 2, limits)
     2e-06
     """
+    check_case(case)
     form, rate, slow, fast = key_of(case), ceilings["rate"], *((0, 2) if best else (1, 1))
     fixed, rows = (ceilings[price][case.cache] for price in ("fixed_s", "row_s"))
     # A compiler takes seconds, so its calls are taken to cost what those of its product do.

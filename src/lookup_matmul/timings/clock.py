@@ -11,6 +11,8 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from lookup_matmul.measurable import check_call, check_device
+
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 FLUSHED_BYTES = 2**28
 MOST_TOGETHER = 100  # calls in one graph
@@ -57,7 +59,9 @@ def time_side_by_side(
     seconds, after a hundredth of its calls that fills the caches. What is to ``prepare``, to
     empty the caches, say, is called before each timed call, and a turn is then a single one.
     On ``"cuda"`` the GPU's clock is read, for at most 100 calls in a turn or 50 prepared ones;
-    another watch gives seconds, from a call, a number of calls and ``prepare``.
+    another watch gives seconds, from a call, a number of calls and ``prepare``. Too few rounds,
+    and a device that is none of these or not there, are a ValueError; a contender that cannot be
+    called is a TypeError.
 
     Examples
     --------
@@ -68,6 +72,9 @@ def time_side_by_side(
     """
     if rounds < 3:
         raise ValueError(f"rounds is {rounds}, expected at least 3, to tell quartiles.")
+    check_device(device)
+    for name, call in contenders.items():
+        check_call(f"contender {name!r}", call)
     on_gpu = device == "cuda"
     watch, most = watch or (cuda_stopwatch if on_gpu else stopwatch), 100 if on_gpu else 10**6
     calls = dict.fromkeys(contenders, COLD_PAIRS if on_gpu else 1)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, TypeAlias
 
-from lookup_matmul.timings.cases import DTYPES, Case
+from lookup_matmul.timings.cases import DTYPES, Case, check_case
 from lookup_matmul.timings.contenders import ALONE, BUILT, COMPILED, forms_of
 
 
@@ -41,7 +41,8 @@ Form: TypeAlias = tuple[int, list[Kernel]]  # bytes of what is given to it, and 
 def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     """Count what each kernel of a case has to do, in order, for so many distinct ids.
 
-    A form that is not of the case's direction, or too many distinct ids, is a ValueError.
+    What no case can hold, a form that is not of its direction, and too many distinct ids are a
+    ValueError.
 
     Examples
     --------
@@ -49,6 +50,7 @@ def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     >>> [(part.name, part.bytes) for part in parts(case, distinct=2)]
     [('zeros', 48), ('ones', 24)]
     """
+    check_case(case)
     if case.form not in (known := forms_of(case.direction, case.bags)):
         raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
     most = min(case.ids, case.vocab_size)

@@ -7,10 +7,18 @@ from typing import Any
 import torch
 
 from lookup_matmul.equality import repeats_bitwise
+from lookup_matmul.measurable import check_device
 from lookup_matmul.memory import free_bytes, peak_bytes
 from lookup_matmul.rounding import precision_of
 from lookup_matmul.timings import clock
-from lookup_matmul.timings.cases import DTYPES, Case, check_result, draw_ids, draw_inputs
+from lookup_matmul.timings.cases import (
+    DTYPES,
+    Case,
+    check_case,
+    check_result,
+    draw_ids,
+    draw_inputs,
+)
 from lookup_matmul.timings.ceilings import predicted_s
 from lookup_matmul.timings.contenders import contender
 from lookup_matmul.timings.cost import parts
@@ -32,7 +40,8 @@ def measure_cases(
 
     Cases that share their inputs stand together; one predicted to take more than ``patience_s``
     seconds for one call is skipped. The ceilings are as :func:`measure_ceilings` gives them, the
-    device is ``"cpu"`` or ``"cuda"``; an error that leaves a GPU unusable is :class:`DeviceLost`.
+    device is ``"cpu"`` or ``"cuda"``, and another, or one that is not there, is a ValueError, as is
+    what no case can hold; an error that leaves a GPU unusable is :class:`DeviceLost`.
     Gives a dictionary for each case: the case, its ``distinct`` ids and ``predicted_s``; then
     ``skipped``, which says why it was not timed, or the members of :class:`Spread`,
     ``max_error``, ``relative_error`` (in norm), ``error_bound`` (of each element),
@@ -47,10 +56,11 @@ def measure_cases(
     >>> measure_cases([case], ceilings=ceilings, device="cpu", rounds=3)[0]["peak_bytes"]
     60
     """
+    check_device(device)
     results: list[dict[str, Any]] = []
     for _, group in groupby(cases, key=lambda case: case[1:]):
         together, calls = list(group), dict[Case, clock.Call]()
-        first = together[0]
+        check_case(first := together[0])
         ids = draw_ids(first.draw, first.ids, first.vocab_size)
         distinct = int(torch.bincount(ids).count_nonzero())
         limits = (distinct, ceilings, device, patience_s)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lookup_matmul.markdown import plain
+from lookup_matmul.measurable import check_device
 from lookup_matmul.odd_input import odd_input
 from lookup_matmul.plain_data import only_writer
 from lookup_matmul.provenance import provenance
@@ -42,7 +43,7 @@ def _tells(case: Case) -> bool:
 
 
 def record(
-    path: Path,
+    path: str | Path,
     cases: Iterable[Case],
     *,
     device: str,
@@ -61,14 +62,15 @@ def record(
 
     Examples
     --------
-    >>> record(Path("mine.json"), [], device="tpu", command=files.COMMAND)
+    >>> record("mine.json", [], device="tpu", command="python -m lookup_matmul.timings")
     Traceback (most recent call last):
         ...
-    ValueError: device is 'tpu', expected 'cpu' or 'cuda'.
+    ValueError: device is 'tpu', expected 'cpu' or 'cuda'; measure on one of them.
     """
     from tqdm import tqdm
 
-    begun, rounds = time.monotonic(), 3 if quick else 9
+    begun, rounds, path = time.monotonic(), 3 if quick else 9, Path(path)
+    check_device(device)  # before a folder is made
     path.parent.mkdir(parents=True, exist_ok=True)
     with only_writer(path.parent):
         recording = _begin(path, provenance(device, command, commit) | {"quick": quick})

@@ -60,16 +60,19 @@ class ImpossibleTimeError(ValueError):
     """A time that the ceilings of the same run do not allow."""
 
 
-def read_recordings(folder: Path) -> dict[str, dict[str, Any]]:
+def read_recordings(folder: str | Path) -> dict[str, dict[str, Any]]:
     """Read all recordings of a folder, by the names of their files, those of GPUs first.
 
     One not sound in form, origin, arithmetic or speed is a ValueError: file, field and remedy.
+    So is a file in the place of the folder; a folder that is not there holds no recordings.
 
     Examples
     --------
-    >>> read_recordings(Path("no such folder"))
+    >>> read_recordings("no such folder")
     {}
     """
+    if (folder := Path(folder)).is_file():
+        raise ValueError(f"{folder} is a file, expected a folder of recordings; pass its parent.")
     read = {path.stem: read_recording(path) for path in sorted(folder.glob("*.json"))}
     return dict(sorted(read.items(), key=lambda item: item[1]["provenance"]["kind"] == "cpu"))
 
