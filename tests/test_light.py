@@ -233,7 +233,7 @@ def test_a_compact_drawing_shows_the_same():
         '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" /></defs>'
         '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="'
         f'{HALO}fill: black">a <tspan>b</tspan> c'
-        '</text></g><use xlink:href="#d1-mark" x="3.00001" style="fill: red" />'
+        '</text></g><use xlink:href="#d1-mark" x="3.04" style="fill: red" />'
         '<use xlink:href="#d1-mark" x="4" style="fill: red" /></g><path d="M 0 0" style="fill: none" />'
         "</svg>"
     )

@@ -1,6 +1,7 @@
 """Leaves out markup that nobody sees: of drawings, what Matplotlib adds; of code, plain spans."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -29,12 +30,13 @@ class Plain(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
 
 
 def compact(svg: str) -> str:
-    """Drop ids that nothing refers to, groups without meaning, and digits below 0.01 pt.
+    """Drop ids that nothing refers to, groups without meaning, and digits below 0.1 pt.
 
-    What is drawn many times, such as a tick, has its style once.
+    What is drawn many times, such as a tick, has its style once, and its small shape to 0.01 pt.
     """
     ElementTree.register_namespace("", SVG)
     root = ElementTree.fromstring(svg)
+    repeated = {shape for defs in root.iter(f"{{{SVG}}}defs") for shape in defs.iter()}
     referred = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', svg))
     for element in root.iter():
         if element.get("id") and element.get("id") not in referred:
@@ -45,7 +47,8 @@ def compact(svg: str) -> str:
             element.set("style", style.removeprefix(HALO))
             element.set("class", "halo")
         for name in COORDINATES & element.attrib.keys():
-            rounded = re.sub(r"-?\d+\.\d+", _short, element.attrib[name])
+            short = _short_to(2 if element in repeated else 1)
+            rounded = re.sub(r"-?\d+\.\d+", short, element.attrib[name])
             element.set(name, " ".join(rounded.split()))
     _style_once(root)
     _flatten(root)
@@ -71,8 +74,8 @@ def _style_once(root: Element) -> None:
                 use.attrib.pop("style", None)
 
 
-def _short(number: re.Match[str]) -> str:
-    return f"{round(float(number.group()), 2) + 0.0:g}"
+def _short_to(digits: int) -> Callable[[re.Match[str]], str]:
+    return lambda number: f"{round(float(number.group()), digits) + 0.0:g}"
 
 
 def _flatten(parent: Element) -> None:
