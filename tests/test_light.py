@@ -162,7 +162,7 @@ def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
         ("</math></span>, so", "</math></span>&#8288;, so"),
         ("</code></a>: so", "</code></a>&#8288;: so"),
         ("</code> and", "</code> and"),
-        ("<h1>A one-hot row</h1>", "<h1>A one-&#8288;hot row</h1>"),
+        ('<h1>A one-hot row<a href="#a-one-hot-row">#</a></h1>', '<h1>A one-&#8288;hot row<a href="#a-one-hot-row">#</a></h1>'),
         ("<p>A one-hot row</p>", "<p>A one-hot row</p>"),
     ):  # fmt: skip
         context = {"body": given}

@@ -12,6 +12,7 @@ INSIDE = re.compile(r"(?<=\w[._(])(?=[A-Za-z])")  # after a dot, an underscore, 
 ENDS = re.compile(r"(</math></span>|</code>(?:</a>)?)(?=[.,;:!?)’'])")
 JOINER = "&#8288;"  # a word joiner, which takes no room
 HEADING = re.compile(r"<h[12]>.*?</h[12]>", re.DOTALL)  # whose lines hold few words
+WHOLE = re.compile(r"(\bone-)(?=hot\b[^<>]*<)")  # in text, not in a tag
 
 
 def mark(
@@ -20,7 +21,7 @@ def mark(
     """Mark the places in the text of a page."""
     if "body" in context:
         body = NAME.sub(lambda found: INSIDE.sub("<wbr>", found.group()), context["body"])
-        body = HEADING.sub(lambda found: found.group().replace("one-hot", f"one-{JOINER}hot"), body)
+        body = HEADING.sub(lambda found: WHOLE.sub(rf"\1{JOINER}", found.group()), body)
         context["body"] = ENDS.sub(rf"\1{JOINER}", body)
 
 
