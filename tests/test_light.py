@@ -159,7 +159,11 @@ def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
         ('<span class="pre">nn.Module_x(ids)</span>', '<span class="pre">nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
         ('<span class="pre">0.25</span>', '<span class="pre">0.25</span>'),
         ("<p>e.g. a_b(c)</p>", "<p>e.g. a_b(c)</p>"),
-        ("</math></span>, so", "</math></span>&#8288;, so"),
+        (
+            '<span class="math x"><math>a</math></span> <span class="math x"><math>b</math></span>, so',
+            '<span class="math x"><math>a</math></span> <span class="whole"><span class="math x"><math>b</math></span>,</span> so',
+        ),
+        ('<span class="pre">nn.Linear</span>', '<span class="pre">nn.Linear</span>'),
         ("</code></a>: so", "</code></a>&#8288;: so"),
         ("</code> and", "</code> and"),
         ('<h1>A one-hot row<a href="#a-one-hot-row">#</a></h1>', '<h1>A one-&#8288;hot row<a href="#a-one-hot-row">#</a></h1>'),
@@ -174,7 +178,7 @@ def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
 
 def test_a_formula_that_cannot_be_set_is_refused():
     """In an unknown command, with a height that would be printed, or with a sign of no font."""
-    for latex in (r"\nothing{x}", r"a\\[1ex] b", r"\text{字}"):
+    for latex in (r"\nothing{x}", r"a\\[1ex] b", r"\text{字}", r"\sqrt{\frac{a}{b}}"):
         with pytest.raises(Exception, match=r".+"):
             to_mathml(latex, display=True)
     assert to_mathml("x^2", display=False).startswith("<math><msup>")

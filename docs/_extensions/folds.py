@@ -5,6 +5,8 @@ from check_cells import glues, in_words, only_glue
 from docutils import nodes
 from sphinx.writers.html5 import HTML5Translator
 
+PHONE = 38  # letters of an output that fit a phone of 320 px
+
 
 class fold(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
     """A native ``details`` element: one quiet line, and what it opens."""
@@ -28,6 +30,10 @@ def fold_cell(
 ) -> None:
     """Fold a cell as its tags and its code ask for, and give its checks an anchor."""
     tags = source.metadata.get("tags", [])
+    for output in cell.findall(nodes.literal_block):
+        if "text_plain" in output["classes"] or "stream" in output["classes"]:
+            longest = max(map(len, output.astext().splitlines()), default=0)
+            output["classes"] += ["wide"] * (longest > PHONE)
     if only_glue(source.source):
         cell.parent.remove(cell)
     elif "check" in tags:

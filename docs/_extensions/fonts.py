@@ -28,12 +28,23 @@ ITALIC = {
 def subset(font: Path, codes: Iterable[int]) -> bytes:
     """Give the font with these characters alone, with its copyright and licence."""
     loaded, made = TTFont(font, recalcTimestamp=False), io.BytesIO()
+    if "MATH" in loaded:
+        _one_root(loaded)
     subsetter = Subsetter(Options(layout_features=["ssty"], name_IDs=[0, 13, 14]))
     subsetter.populate(unicodes=codes)
     subsetter.subset(loaded)
     loaded.flavor = "woff2"
     loaded.save(made)
     return made.getvalue()
+
+
+def _one_root(font: TTFont) -> None:
+    """Leave the root one size: a browser keeps room for the widest that the font has."""
+    variants, root = font["MATH"].table.MathVariants, font.getBestCmap().get(ord(ROOT))
+    if root in (grow := variants.VertGlyphCoverage.glyphs):
+        del variants.VertGlyphConstruction[grow.index(root)]
+        grow.remove(root)
+        variants.VertGlyphCount -= 1
 
 
 def with_icons(css: str, static: Path) -> str:

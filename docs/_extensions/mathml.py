@@ -16,8 +16,9 @@ from sphinx.writers.html5 import HTML5Translator
 LOG = logging.getLogger(__name__)
 KNOWN = set(TTFont(FORMULAS).getBestCmap())
 CONVERTER = LatexToMathML(fancy_error=False)
-# A higher letter: else the sign of a root hangs from a small one, below the line.
-STRUT = '<mspace height="0.6em"></mspace>'
+# As high as the root of the font stands above the line: over less it would hang down.
+STRUT = '<mspace height="0.77em"></mspace>'
+TALL = re.compile(r"<(?:msqrt|mroot)>(?:(?!</m(?:sqrt|root)>).)*<m(?:frac|table|under|over|root)")
 
 
 def to_mathml(latex: str, *, display: bool) -> str:
@@ -31,6 +32,8 @@ def to_mathml(latex: str, *, display: bool) -> str:
     if r"\\" in latex and r"\begin" not in latex:
         latex = rf"\begin{{aligned}}{latex}\end{{aligned}}"
     formula: str = CONVERTER.convert_with_local_state(latex, displaystyle=display)
+    if TALL.search(formula):
+        raise ValueError(r"the root has one size here, so write (...)^{1/2} over what is tall")
     if missing := "".join(map(chr, sorted(signs([formula]) - KNOWN))):
         raise ValueError(f"{FORMULAS.name} lacks {missing!r}; see docs/_fonts/README")
     return formula.replace("<msqrt>", f"<msqrt>{STRUT}")
