@@ -58,6 +58,19 @@ def test_names_of_near_points_do_not_overlap():
     assert min(b - a for a, b in pairwise(lines)) >= 12
 
 
+def test_names_stand_on_the_side_where_they_hide_no_point():
+    """At the right, unless a beginning lies there, or the line of a name runs through a point."""
+    rows = torch.tensor([[2.0, 0.0], [0.0, 4.0], [4.0, 4.0]])
+    begun = rows - torch.tensor([[-0.6, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    for start, ends in ((None, ["start"] * 3), (begun, ["end", "start", "start"])):
+        svg = draw_points(rows, ["cat", "tea", "Rome"], [0, 1, 2], start=start, alt="Three.").svg
+        found = [
+            re.search(rf"<text[^>]*anchor: (\w+)[^>]*>{name}<", svg)
+            for name in ("cat", "tea", "Rome")
+        ]
+        assert [match[1] if match else "start" for match in found] == ends
+
+
 def test_points_show_groups_and_beginnings():
     """Markers differ from group to group; a line is added for each row with a beginning."""
     moved = draw_points(ROWS, list("abcd"), [0, 0, 0, 1], start=ROWS - 1, alt="All moved.")

@@ -79,12 +79,14 @@ def draw_points(
                 ax.plot([from_x, x], [from_y, y], color=colour, lw=0.7, alpha=0.55)
                 ax.plot(from_x, from_y, marker=".", markersize=4, color=colour)
             ax.plot(x, y, marker=marker, markersize=6, color=colour)
-        for k, (x, y) in _places(ax, points).items():
+        begun = [] if start is None else start.tolist()
+        for k, (x, y, side) in _places(ax, points, begun).items():
             ax.annotate(
                 names[k],
                 (points[k][0], points[k][1]),
                 xytext=(x, y),
                 va="center",
+                ha=side,
                 color=INK,
                 fontsize=FONT_SIZE,
                 arrowprops={"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3},
@@ -100,10 +102,15 @@ def _limit(ax: Axes, points: torch.Tensor) -> None:
     ax.set(xlim=(left, left + side), ylim=(bottom, bottom + side))
 
 
-def _places(ax: Axes, points: list[list[float]]) -> dict[int, tuple[float, float]]:
-    """Give where each name begins: names of near points stand in a column at their right."""
+def _places(
+    ax: Axes, points: list[list[float]], begun: list[list[float]]
+) -> dict[int, tuple[float, float, str]]:
+    """Give where each name stands, and which end of it is there.
+
+    Names of near points stand in a column beside them, on the side where it hides fewer points.
+    """
     unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (PLOTTED * SIZE)  # of one point on paper
-    places: dict[int, tuple[float, float]] = {}
+    places: dict[int, tuple[float, float, str]] = {}
     rest = sorted(range(len(points)), key=lambda k: points[k][1])
     while rest:
         near = [rest.pop(0)]
@@ -117,8 +124,44 @@ def _places(ax: Axes, points: list[list[float]]) -> dict[int, tuple[float, float
             near += close
             rest = [j for j in rest if j not in close]
         near.sort(key=lambda k: points[k][1])
-        x = max(points[k][0] for k in near) + (8 if len(near) == 1 else 16) * unit
-        middle = sum(points[k][1] for k in near) / len(near)
-        for line, k in enumerate(near):
-            places[k] = x, middle + (line - (len(near) - 1) / 2) * LINE_HEIGHT * unit
+        right = _column(near, points, unit, "left")
+        left = _column(near, points, unit, "right")
+        outside = left[near[0]][0] - NAME_WIDTH * unit < ax.get_xlim()[0]
+        better = not outside and (
+            _hidden(left, points, begun, unit) < _hidden(right, points, begun, unit)
+        )
+        places |= left if better else right
     return places
+
+
+def _column(
+    near: list[int], points: list[list[float]], unit: float, end: str
+) -> dict[int, tuple[float, float, str]]:
+    """Give the places of names whose left end stands at the right of all points, or the reverse."""
+    sign = 1 if end == "left" else -1
+    gap = (8 if len(near) == 1 else 16) * unit
+    x = sign * (max(sign * points[k][0] for k in near) + gap)
+    middle = sum(points[k][1] for k in near) / len(near)
+    lines = (middle + (n - (len(near) - 1) / 2) * LINE_HEIGHT * unit for n in range(len(near)))
+    return {k: (x, y, end) for k, y in zip(near, lines, strict=True)}
+
+
+def _hidden(
+    places: dict[int, tuple[float, float, str]],
+    points: list[list[float]],
+    begun: list[list[float]],
+    unit: float,
+) -> int:
+    """Count the points that lie under these names, and those that a name's line runs through."""
+    count = 0
+    for k, (x, y, end) in places.items():
+        low, high = sorted((x, x + (NAME_WIDTH if end == "left" else -NAME_WIDTH) * unit))
+        count += sum(
+            low < a < high and abs(b - y) < LINE_HEIGHT * unit / 2 for a, b in [*points, *begun]
+        )
+        line = torch.tensor([x, y]) - torch.tensor(points[k])
+        for j in places.keys() - {k}:
+            off = torch.tensor(points[j]) - torch.tensor(points[k])
+            share = float((off @ line / (line @ line)).clamp(0, 1))
+            count += float((off - share * line).norm()) < 4 * unit
+    return count
