@@ -62,6 +62,9 @@ def test_names_stand_on_the_side_where_they_hide_no_point():
     """At the right, unless a beginning lies there, or the line of a name runs through a point."""
     rows = torch.tensor([[2.0, 0.0], [0.0, 4.0], [4.0, 4.0]])
     begun = rows - torch.tensor([[-0.6, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    assert (
+        draw_points(torch.randn(12, 2), list("abcdefghijkl"), [0] * 12, alt="Many.").alt == "Many."
+    )
     for start, ends in ((None, ["start"] * 3), (begun, ["end", "start", "start"])):
         svg = draw_points(rows, ["cat", "tea", "Rome"], [0, 1, 2], start=start, alt="Three.").svg
         found = [

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from matplotlib import style
 from matplotlib.axes import Axes
@@ -159,9 +160,9 @@ def _hidden(
         count += sum(
             low < a < high and abs(b - y) < LINE_HEIGHT * unit / 2 for a, b in [*points, *begun]
         )
-        line = torch.tensor([x, y]) - torch.tensor(points[k])
+        line = np.subtract((x, y), points[k])
         for j in places.keys() - {k}:
-            off = torch.tensor(points[j]) - torch.tensor(points[k])
-            share = float((off @ line / (line @ line)).clamp(0, 1))
-            count += float((off - share * line).norm()) < 4 * unit
+            off = np.subtract(points[j], points[k])
+            share = np.clip(off @ line / (line @ line), 0, 1)
+            count += bool(np.hypot(*(off - share * line)) < 4 * unit)
     return count
