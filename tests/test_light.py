@@ -156,7 +156,7 @@ def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
 def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
     """Only in names that are code, between their parts; prose and what is shown stay as they are."""
     for given, marked in (
-        ('<span class="pre">nn.Module_x(ids)</span>', '<span class="pre">nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
+        ('<span class="pre">torch.nn.Module_x(ids)</span>', '<span class="pre">torch.<wbr>nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
         ('<span class="pre">0.25</span>', '<span class="pre">0.25</span>'),
         ("<p>e.g. a_b(c)</p>", "<p>e.g. a_b(c)</p>"),
         (
