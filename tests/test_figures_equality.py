@@ -60,6 +60,12 @@ def test_names_of_near_points_do_not_overlap():
 
 def test_names_stand_on_the_side_where_they_hide_no_point():
     """At the right, unless a beginning lies there, or the line of a name runs through a point."""
+    cities = torch.tensor([[-0.2, -1.57], [-0.42, -1.65], [-0.95, -1.68], [0.32, -1.78]])
+    corners = torch.tensor([[-2.7, 0.55], [1.65, 1.4]])
+    names = ["Lima", "Cairo", "Oslo", "Rome", "a", "b"]
+    svg = draw_points(torch.cat([cities, corners]), names, [0] * 6, alt="Six.").svg
+    found = [re.search(rf"anchor: (\w+)[^>]*>{name}<", svg) for name in names[:4]]
+    assert [match[1] for match in found] == ["end"] * 4
     rows = torch.tensor([[2.0, 0.0], [0.0, 4.0], [4.0, 4.0]])
     begun = rows - torch.tensor([[-0.6, 0.0], [0.0, 1.0], [0.0, 1.0]])
     assert (
