@@ -95,13 +95,16 @@ def check_dtype(dtype: torch.dtype | None, known: Collection[torch.dtype] = FILL
 
 def check_vocab_size(vocab_size: int) -> None:
     """Raise unless ``vocab_size`` can be a number of rows of a table."""
-    if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
-        raise TypeError(
-            f"vocab_size is {_shown(vocab_size)}, expected an int. "
-            "Take it from the tokenizer or the table, not from the ids of one batch."
-        )
-    if vocab_size < 0:
-        raise ValueError(f"vocab_size is {vocab_size}, expected at least 0.")
+    remedy = "Take it from the tokenizer or the table, not from the ids of one batch."
+    check_rows("vocab_size", vocab_size, remedy)
+
+
+def check_rows(name: str, rows: int, remedy: str) -> None:
+    """Raise unless a value of this name can be a number of rows."""
+    if not isinstance(rows, int) or isinstance(rows, bool):
+        raise TypeError(f"{name} is {_shown(rows)}, expected an int. {remedy}")
+    if rows < 0:
+        raise ValueError(f"{name} is {rows}, expected at least 0. {remedy}")
 
 
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:

@@ -7,6 +7,7 @@ from lookup_matmul.checks import (
     check_id_tensor,
     check_ids,
     check_one_device,
+    check_rows,
     check_stored,
     check_weight,
 )
@@ -19,13 +20,7 @@ def check_masked(ids: torch.Tensor, shard: torch.Tensor, first: int) -> None:
     check_one_device(ids, shard, "shard")
     check_id_tensor(ids)
     check_stored("ids", ids)
-    if not isinstance(first, int) or isinstance(first, bool):
-        raise TypeError(
-            f"first is {first!r} of type {type(first).__name__}, expected an int; pass "
-            "cut(...)[rank].start."
-        )
-    if first < 0:
-        raise ValueError(f"first is {first}, expected at least 0; pass cut(...)[rank].start.")
+    check_rows("first", first, "Pass cut(...)[rank].start.")
 
 
 def check_columns(ids: torch.Tensor, columns: torch.Tensor) -> None:
