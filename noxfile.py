@@ -84,13 +84,13 @@ def tests(session: nox.Session) -> None:
 def doctest(session: nox.Session) -> None:
     """Run the examples in the docstrings only, and count them."""
     install(session, "test")
-    session.run("pytest", "tests/test_doctests.py", *session.posargs)
+    session.run("pytest", "tests/package/test_doctests.py", *session.posargs)
 
 
 @nox.session(venv_backend="none")
 def anywhere(session: nox.Session) -> None:
     """Type README's commands in a fresh copy elsewhere; ``-- python3.13`` names other Pythons."""
-    session.run("python", "tests/anywhere.py", *session.posargs)
+    session.run("python", "tests/site/anywhere.py", *session.posargs)
 
 
 @nox.session(python=["3.11", "3.12", "3.13"])
@@ -100,7 +100,7 @@ def versions(session: nox.Session) -> None:
     needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
     for bounds in ([bound.replace(">=", "==") for bound in newest], newest):
         session.install("--upgrade", "-e", ".[figures,timings]", *needs, *bounds)
-        session.run("pytest", *AT_ONCE, "-m", "not site", *session.posargs, env=WAITING)
+        session.run("pytest", *AT_ONCE, "tests/package", *session.posargs, env=WAITING)
 
 
 @nox.session
@@ -119,7 +119,7 @@ def drift(session: nox.Session) -> None:
 def timings(session: nox.Session) -> None:
     """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
     install(session)
-    session.run("python", "-m", "lookup_matmul.timings", *session.posargs)
+    session.run("python", "-m", "lookup_matmul.costs", *session.posargs)
 
 
 @nox.session
@@ -135,7 +135,7 @@ def wordings(session: nox.Session) -> None:
     pinned = next(pin.partition("==")[2] for pin in pins if pin.startswith("torch=="))
     for version in session.posargs or [f"{lowest}.0", pinned]:
         session.install("-e", ".", f"torch=={version}")
-        session.run("python", "tests/wordings.py")
+        session.run("python", "tests/site/wordings.py")
 
 
 @nox.session

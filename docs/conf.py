@@ -16,29 +16,14 @@ release = installed("lookup-matmul")
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
-    "kernel",  # first, since what it starts imports torch while Sphinx does
-    "accessible",
-    "build_guard",
-    "build_report",
-    "checks",
-    "execute_ahead",
+    "run",  # first, since what it starts imports torch while Sphinx does
+    "claims",
     "explorer",
-    "gpu_notebook",
-    "ledger",
-    "line_breaks",
-    "mathml",
     "notebooks",
-    "published",
-    "reading_order",
-    "search_index",
-    "symptoms",
-    "take_away",
-    "wheel",
+    "search",
     "myst_nb",
-    "page_check",
-    "page_head",
-    "site_files",
-    "slim_markup",
+    "rules",
+    "light",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -53,7 +38,7 @@ exclude_patterns = ["_extensions", "_templates", "inventories", "wordings"]
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
 RECORDINGS = sorted((ROOT / "src").rglob("*.json"))
-KERNEL = sorted((ROOT / "docs" / "_extensions").glob("*kernel*.py"))
+KERNEL = sorted((ROOT / "docs" / "_extensions").rglob("*kernel*.py"))
 SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *KERNEL, ROOT / "constraints.txt", *RECORDINGS]
 FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
 nb_execution_cache_path = str(

@@ -20,9 +20,9 @@ DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS / "_extensions"))
 
 from jupyter_cache.executors.utils import single_nb_execution  # noqa: E402
-from kernel import begin, use_profile  # noqa: E402
 from myst_nb.core.read import is_myst_markdown_notebook, myst_nb_reader_plugin  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
+from run.kernel import begin, use_profile  # noqa: E402
 
 VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
 SHOWN = 80  # characters of an output in the table

@@ -11,7 +11,7 @@ import sphinx_autobuild.build
 
 sys.path.append(str(Path(__file__).parents[1] / "_extensions"))
 
-from kernel_forks import PLACE, Fork, serve
+from run.kernel_forks import PLACE, Fork, serve
 
 
 class Forking:

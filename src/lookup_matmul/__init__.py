@@ -5,25 +5,25 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 :mod:`lookup_matmul.figures` draws both forms; it needs Matplotlib and is imported by its own name.
 """
 
-from lookup_matmul.bag_checks import check_bags
-from lookup_matmul.bags import Bags, Rows
-from lookup_matmul.checks import check_ids, check_inputs
-from lookup_matmul.csr import to_scipy_csr, to_torch_csr
-from lookup_matmul.dense import dense_matmul, dense_rows
+from lookup_matmul.costs.memory import allocated_bytes, peak_bytes
 from lookup_matmul.diagnosis.agreement import Agreement
 from lookup_matmul.diagnosis.compare import compare
+from lookup_matmul.diagnosis.layers import Layer
 from lookup_matmul.diagnosis.report import Cause, Comparison
-from lookup_matmul.diagnosis.sides import Layer
-from lookup_matmul.equality import assert_bitwise_equal, assert_within
-from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.layers import copy_weight, shares_storage, to_embedding, to_linear
-from lookup_matmul.memory import allocated_bytes, peak_bytes
-from lookup_matmul.movement import rows_moved
-from lookup_matmul.one_hot_linear import OneHotLinear
-from lookup_matmul.rounding import rounding_bound
-from lookup_matmul.rows import to_bags
-from lookup_matmul.sums import sum_of_rows
-from lookup_matmul.swap import swap_embeddings, swap_one_hot_linears
+from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
+from lookup_matmul.equality.movement import rows_moved
+from lookup_matmul.equality.rounding import rounding_bound
+from lookup_matmul.inputs import check_ids, check_inputs
+from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
+from lookup_matmul.onehot.layers import copy_weight, shares_storage, to_embedding, to_linear
+from lookup_matmul.onehot.one_hot_linear import OneHotLinear
+from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
+from lookup_matmul.sparse.bag_checks import check_bags
+from lookup_matmul.sparse.bags import Bags, Rows
+from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
+from lookup_matmul.sparse.dense import dense_matmul, dense_rows
+from lookup_matmul.sparse.read import to_bags
+from lookup_matmul.sparse.sums import sum_of_rows
 
 __all__ = [
     "Agreement",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from lookup_matmul.diagnosis.runs import Outcome
-from lookup_matmul.equality import bits_differ, difference
+from lookup_matmul.equality.assertions import bits_differ, difference
 
 BITS = "equal in every bit"
 VALUE = "equal in value"

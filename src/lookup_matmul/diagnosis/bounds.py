@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from lookup_matmul.diagnosis.feeds import Feed
+from lookup_matmul.diagnosis.inputs import Feed
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Pair
-from lookup_matmul.diagnosis.sides import Side
-from lookup_matmul.rounding import rounding_bound
+from lookup_matmul.equality.rounding import rounding_bound
 
 
 def output_bound(pair: Pair) -> torch.Tensor | float:

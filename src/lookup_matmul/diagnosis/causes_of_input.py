@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from lookup_matmul.diagnosis.causes_of_layers import on_both, with_tables
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.diagnosis.sides import Side
 
 
 def outside(pair: Pair) -> list[Remedy]:

@@ -9,11 +9,11 @@ from functools import partial
 import torch
 
 from lookup_matmul.diagnosis.agreement import BITS, agree
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.diagnosis.sides import Side
-from lookup_matmul.equality import bits_differ
-from lookup_matmul.layers import shares_storage
+from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.onehot.layers import shares_storage
 
 
 def on_both(change: Callable[[Side], Side]) -> Callable[[Pair], Pair]:

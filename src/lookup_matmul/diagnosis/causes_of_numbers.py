@@ -8,10 +8,10 @@ from dataclasses import replace
 import torch
 
 from lookup_matmul.diagnosis.causes_of_layers import named, on_both, with_tables
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.diagnosis.sides import Side
-from lookup_matmul.equality import bits_of
+from lookup_matmul.equality.assertions import bits_of
 
 
 def autocast(pair: Pair) -> list[Remedy]:

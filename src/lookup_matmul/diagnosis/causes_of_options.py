@@ -7,9 +7,9 @@ from dataclasses import replace
 import torch
 
 from lookup_matmul.diagnosis.causes_of_layers import named, on_both
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.diagnosis.sides import Side
 
 
 def padding(pair: Pair) -> list[Remedy]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import torch
 
-from lookup_matmul.bags import Rows
 from lookup_matmul.diagnosis import (
     causes_of_input,
     causes_of_layers,
@@ -18,11 +17,12 @@ from lookup_matmul.diagnosis import (
 )
 from lookup_matmul.diagnosis.agreement import BITS, MISSING, Agreement, agree
 from lookup_matmul.diagnosis.bounds import output_bound
-from lookup_matmul.diagnosis.feeds import read_feed
+from lookup_matmul.diagnosis.inputs import read_feed
+from lookup_matmul.diagnosis.layers import Layer, read_side
 from lookup_matmul.diagnosis.report import Cause, Comparison
 from lookup_matmul.diagnosis.runs import Pair, call, untouched
 from lookup_matmul.diagnosis.search import Judge, Trial, applied, close, good, search
-from lookup_matmul.diagnosis.sides import Layer, read_side
+from lookup_matmul.sparse.bags import Rows
 
 # From the most to the least specific: a copied table makes any two agree, so it is asked last.
 CAUSES = (

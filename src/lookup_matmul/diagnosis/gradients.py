@@ -9,9 +9,9 @@ import torch
 from lookup_matmul.diagnosis.agreement import DIFFERENT, Agreement, agree
 from lookup_matmul.diagnosis.bounds import gradient_bound
 from lookup_matmul.diagnosis.causes_of_layers import on_both
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Outcome, Pair, compute, precision, said, table_as_read
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.diagnosis.sides import Side
 
 
 def gradients_agree(pair: Pair) -> Agreement:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import torch
 from torch.nn import functional as F  # noqa: N812 - as everybody calls it
 
-from lookup_matmul.diagnosis.feeds import Feed
-from lookup_matmul.diagnosis.sides import Side
+from lookup_matmul.diagnosis.inputs import Feed
+from lookup_matmul.diagnosis.layers import Side
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.checks import check_inputs
 from lookup_matmul.figures.cells import (
     canvas,
     check_sizes,
@@ -15,6 +14,7 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.inputs import check_inputs
 
 LABEL_WIDTH, CELL_WIDTH, MARGIN = 132.0, 46.0, 8.0
 

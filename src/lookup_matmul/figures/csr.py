@@ -8,12 +8,12 @@ import torch
 from matplotlib.axes import Axes
 from scipy import sparse
 
-from lookup_matmul.bags import Bags
-from lookup_matmul.dense import dense_rows
 from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.rows import to_bags
+from lookup_matmul.sparse.bags import Bags
+from lookup_matmul.sparse.dense import dense_rows
+from lookup_matmul.sparse.read import to_bags
 
 LARGEST_ROWS, LARGEST_COLUMNS, LARGEST_ENTRIES = 6, 7, 8
 LABEL_WIDTH, CELL_WIDTH = 46.0, 32.0  # eight entries and their margin still fit a phone

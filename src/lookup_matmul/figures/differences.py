@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.equality import bits_differ
+from lookup_matmul.equality.assertions import bits_differ
 from lookup_matmul.figures.cells import (
     CELL_WIDTH,
     LABEL_WIDTH,
@@ -16,7 +16,7 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.layer_checks import expect
+from lookup_matmul.onehot.layer_checks import expect
 
 LARGEST, COLUMNS = 6, 5
 

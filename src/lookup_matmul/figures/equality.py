@@ -3,11 +3,11 @@
 import torch
 from matplotlib.axes import Axes
 
-from lookup_matmul.equality import assert_bitwise_equal
+from lookup_matmul.equality.assertions import assert_bitwise_equal
 from lookup_matmul.figures.cells import canvas, check_sizes, draw_arrow, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
+from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 LARGEST, COLUMNS = 6, (3, 5)
 ROW_HEIGHT, CELL_WIDTH, NARROW, LABEL_WIDTH = 22.0, 46.0, 24.0, 46.0

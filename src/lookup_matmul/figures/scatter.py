@@ -2,7 +2,6 @@
 
 import torch
 
-from lookup_matmul.checks import check_ids
 from lookup_matmul.figures.cells import (
     CELL_WIDTH,
     LABEL_WIDTH,
@@ -16,8 +15,9 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.layer_checks import expect
-from lookup_matmul.one_hot_linear import padding_row
+from lookup_matmul.inputs import check_ids
+from lookup_matmul.onehot.layer_checks import expect
+from lookup_matmul.onehot.one_hot_linear import padding_row
 
 
 def draw_scatter_add(

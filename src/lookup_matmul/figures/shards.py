@@ -16,7 +16,7 @@ from lookup_matmul.figures.cells import (
     in_words,
 )
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.forms import lookup
+from lookup_matmul.onehot.forms import lookup
 
 
 def draw_shards(ids: torch.Tensor, weight: torch.Tensor, parts: Sequence[slice]) -> Drawing:

@@ -16,7 +16,7 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.forms import lookup, one_hot_matmul
+from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 
 LARGEST, COLUMNS = 6, (1, 5)
 

@@ -2,7 +2,6 @@
 
 import torch
 
-from lookup_matmul.dense import dense_rows
 from lookup_matmul.figures.cells import (
     CELL_WIDTH,
     LABEL_WIDTH,
@@ -15,7 +14,8 @@ from lookup_matmul.figures.cells import (
     in_words,
 )
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.sums import sum_of_rows
+from lookup_matmul.sparse.dense import dense_rows
+from lookup_matmul.sparse.sums import sum_of_rows
 
 
 def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:

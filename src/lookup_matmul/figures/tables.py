@@ -4,7 +4,6 @@ from numbers import Integral
 
 import torch
 
-from lookup_matmul.checks import check_weight
 from lookup_matmul.figures.cells import (
     CELL_WIDTH,
     LABEL_WIDTH,
@@ -20,7 +19,8 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.forms import lookup, one_hot, one_hot_matmul
+from lookup_matmul.inputs import check_weight
+from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:

@@ -6,9 +6,7 @@ import torch
 from matplotlib.axes import Axes
 
 from lookup_matmul.figures.cells import LARGEST, canvas, draw_cell, draw_rule, draw_text
-from lookup_matmul.figures.palette import INK, LINE, PICK, QUIET, colours_of
-from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.figures.votes import (
+from lookup_matmul.figures.column_votes import (
     CELL_WIDTH,
     LABEL_WIDTH,
     WIDTH,
@@ -18,7 +16,9 @@ from lookup_matmul.figures.votes import (
     signed,
     signed_row,
 )
-from lookup_matmul.sums import sum_of_rows
+from lookup_matmul.figures.palette import INK, LINE, PICK, QUIET, colours_of
+from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.sparse.sums import sum_of_rows
 
 CHARACTER = 6.2  # width of a letter, so much that no word leaves its box
 

@@ -3,7 +3,7 @@
 import torch
 from torch import distributed
 
-from lookup_matmul.checks import (
+from lookup_matmul.inputs import (
     check_id_tensor,
     check_ids,
     check_one_device,

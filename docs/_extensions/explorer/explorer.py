@@ -1,0 +1,154 @@
+"""Lays ``<lookup-explorer>`` around the figure below the directive, with its data from the package.
+
+The figure is what readers without JavaScript see; ``_static/explorer.js`` puts itself in its place.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from docutils import nodes
+from docutils.parsers.rst import directives
+from jinja2 import Environment, FileSystemLoader
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+from torch.nn.functional import embedding, embedding_bag, one_hot
+
+from explorer.explorer_costs import costs, read_from
+from explorer.explorer_words import SWITCHES, TITLES, WHY, WORDS
+from lookup_matmul import rounding_bound
+
+LOG = logging.getLogger(__name__)
+PARTS = Environment(
+    loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
+).get_template("explorer.html")
+MOST = 6
+
+
+class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
+    """The element, around the static figure."""
+
+
+class Explorer(SphinxDirective):
+    """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out."""
+
+    option_spec: ClassVar[dict[str, Any]] = {"small": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place, and note that this page wants script and style."""
+        self.env.metadata[self.env.current_document.docname]["explorer"] = True
+        place = explorer(small="small" in self.options)
+        self.set_source_info(place)
+        if not place["small"]:
+            for path in read_from(Path(self.env.srcdir)):
+                self.env.note_dependency(str(path))
+        return [place]
+
+
+def surround(_app: Sphinx, doctree: nodes.document) -> None:
+    """Move each place from before a figure to around its drawing."""
+    for place in list(doctree.findall(explorer)):
+        figure = next((n for n in place.findall(nodes.figure, siblings=True, ascend=True)), None)
+        if figure is None:
+            LOG.warning(
+                "no figure follows the explorer, which needs one to begin with", location=place
+            )
+            continue
+        drawing = figure[0]
+        place.parent.remove(place)
+        figure.replace(drawing, place)
+        place += drawing
+
+
+def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each element its data, with links that start from its page."""
+    for place in doctree.findall(explorer):
+        place["more"] = app.builder.get_relative_uri(docname, "explorer")
+        place["why"] = {
+            key: (said, link, _uri(app, docname, label)) for key, (said, link, label) in WHY.items()
+        }
+        place["data"] = example() | ({} if place["small"] else {"costs": costs(app)})
+
+
+def example() -> dict[str, Any]:
+    """Make the table of the first page, what arrives, the words of torch and the bounds of sums."""
+    torch.manual_seed(123)
+    table = torch.nn.Embedding(len(WORDS), 5).weight.detach()
+    arriving = (10 * torch.randn(MOST, 5)).round() / 10 + 0.0  # one decimal, to be added up by eye
+    outside = torch.tensor([len(WORDS)])
+    bags = [torch.cat([torch.zeros(n, dtype=torch.int64), outside]) for n in range(MOST)]
+    return {
+        "words": WORDS,
+        "state": {
+            "mode": "forward",
+            "condition": "",
+            "at": [0, 0],
+            "ids": [2, 3, 1],
+            "weights": [0.5, 1.3, -0.7],
+            "table": [[float(f"{x:.9g}") for x in row] for row in table.tolist()],
+            "arriving": [[float(f"{x:.1f}") for x in row] for row in arriving.tolist()],
+        },
+        "titles": TITLES,
+        "says": {
+            "lookup": _said(lambda: embedding(outside, table)),
+            "product": _said(lambda: one_hot(outside, len(WORDS))),
+            "bag": [_said(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags],
+        },
+        # A bag of n ids: each of n products is rounded, and so is each of their sums.
+        "bounds": [rounding_bound(n + 1, torch.float32) for n in range(MOST + 1)],
+    }
+
+
+def _said(call: Any) -> str:
+    """Give type and words of the error that a call has to raise."""
+    try:
+        call()
+    except (IndexError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}"
+    raise AssertionError("an id without a row was accepted, expected an error")
+
+
+def _uri(app: Sphinx, docname: str, label: str) -> str:
+    found = app.env.domains.standard_domain.anonlabels.get(label)
+    if found is None:
+        message = f"the explorer links to {label!r}, which no page has"
+        LOG.warning(message, location=docname, type="ref")  # a build of one page lets it pass
+        return "#"
+    return f"{app.builder.get_relative_uri(docname, found[0])}#{found[1]}"
+
+
+def visit(self: HTML5Translator, node: nodes.Element) -> None:
+    """Begin the element; the static figure follows."""
+    self.body.append(f'<lookup-explorer class="{"small" if node["small"] else "full"}">')
+
+
+def depart(self: HTML5Translator, node: nodes.Element) -> None:
+    """Write parts and data, of which a browser shows and runs nothing, and end the element."""
+    data = json.dumps(node["data"], ensure_ascii=False, separators=(",", ":"))
+    parts = PARTS.render(
+        node["data"], small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"]
+    )
+    safe = data.replace("<", "\\u003c")
+    self.body.append(f'{parts}<script type="application/json">{safe}</script></lookup-explorer>\n')
+
+
+def add_files(
+    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Load script and style where wanted; no module, since browsers load none from a file."""
+    if app.env.metadata.get(page, {}).get("explorer"):
+        app.add_css_file("explorer.css")
+        app.add_js_file("explorer.js", loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the directive, and connect to reading, after the checks, and to writing."""
+    app.add_node(explorer, html=(visit, depart))
+    app.add_directive("explorer", Explorer)
+    app.connect("doctree-read", surround, priority=600)
+    app.connect("doctree-resolved", resolve)
+    app.connect("html-page-context", add_files)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,108 @@
+"""Leaves in the built site one style sheet, and in ``_static`` no file that nothing names."""
+
+import os
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from light.fonts import for_formulas, with_icons
+from light.style_sheet import Used, purge
+
+SHEET = "style.css"
+FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+FONT_SHEET = "formulas.css"  # linked by the pages with formulas only
+LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
+IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
+URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
+READ = {".css", ".js", ".json", ".svg", ".webmanifest"}  # files that may name others
+
+
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    """Write the style sheets, let the pages link to them, and delete what nothing names."""
+    if exception or app.builder.name != "html":
+        return
+    static = Path(app.outdir, "_static")
+    paths = [path for path in Path(app.outdir).rglob("*.html") if static not in path.parents]
+    pages = {path: path.read_text("utf-8") for path in sorted(paths)}
+    # A page that this build did not write again links to what was made of its style sheets.
+    before = _first_line(static / SHEET)[3:-3].split()
+    linked = [name for page in pages.values() for _, name in LINK.findall(page)]
+    names = [name for name in dict.fromkeys([*before, *linked]) if (static / name).exists()]
+    sheets = [static / name for name in names if name not in (SHEET, FONT_SHEET)]
+    others = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
+    others -= {*sheets, static / SHEET, static / FONT_SHEET}
+
+    used, kept = Used(), named(others, pages.values())
+    for page in pages.values():
+        used.read_page(page)
+    for script in sorted(path for path in kept if path.suffix == ".js"):
+        used.read_script(script.read_text("utf-8"))
+    css = purge("\n".join(read(static, path) for path in sheets), used)
+    names = [path.relative_to(static).as_posix() for path in sheets]
+    made = {
+        SHEET: f"/* {' '.join(names)} */\n{with_icons(css, static)}\n",
+        FONT_SHEET: for_formulas(f for page in pages.values() for f in FORMULA.findall(page)),
+    }
+    delete(static, but=kept | named(others, made.values()))
+    for name, text in made.items():
+        (static / name).write_text(text, "utf-8")
+    for path, page in pages.items():
+        if (changed := link(page, made)) != page:
+            path.write_text(changed, "utf-8")
+
+
+def read(static: Path, path: Path) -> str:
+    """Give the text of a style sheet with those that it imports, its addresses from the folder."""
+
+    def moved(found: re.Match[str]) -> str:
+        target = Path(os.path.normpath(path.parent / found[1])).relative_to(static)
+        return f"url({target.as_posix()}{found[2]})"
+
+    text, *imports = IMPORT.split(path.read_text("utf-8"))
+    nested = [read(static, path.parent / name) for name in imports[::2]]
+    return "\n".join([*nested, *(URL.sub(moved, part) for part in (text, *imports[1::2]))])
+
+
+def named(files: set[Path], texts: Iterable[str]) -> set[Path]:
+    """Give the files whose names stand in the texts, and those that they name in turn."""
+    found: set[Path] = set()
+    while texts := list(texts):
+        new = {path for path in files - found if any(path.name in text for text in texts)}
+        found |= new
+        texts = [path.read_text("utf-8") for path in new if path.suffix in READ]
+    return found
+
+
+def delete(static: Path, but: set[Path]) -> None:
+    """Delete all other files, and folders without any."""
+    for path in sorted(static.rglob("*"), reverse=True):
+        if path.is_file() and path not in but:
+            path.unlink()
+        elif path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+
+
+def link(page: str, made: dict[str, str]) -> str:
+    """Replace the page's style sheets by those made of them, where the first of them stands."""
+    first = LINK.search(page)
+    if not first:
+        return page
+    links = ""
+    for name, text in made.items():
+        if name == SHEET or "<math" in page:
+            address = f"{first[1]}{name}?v={sha256(text.encode()).hexdigest()[:8]}"
+            links += f'    <link rel="stylesheet" href="{address}" />\n'
+    return page[: first.start()] + links + LINK.sub("", page[first.start() :])
+
+
+def _first_line(path: Path) -> str:
+    return path.read_text("utf-8").partition("\n")[0] if path.exists() else ""
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the end of a build, after all who write files."""
+    app.connect("build-finished", finish, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

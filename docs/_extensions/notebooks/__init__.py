@@ -1,0 +1,13 @@
+"""Every page as a notebook, and what else can be taken away."""
+
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
+
+PARTS = ["notebooks", "wheel", "take_away", "gpu_notebook"]
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Set up each part."""
+    for part in PARTS:
+        app.setup_extension(f"notebooks.{part}")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

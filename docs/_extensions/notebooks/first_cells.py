@@ -1,0 +1,82 @@
+"""The cells with which every notebook begins: what it needs, and the settings of the page."""
+
+import ast
+import sys
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, requires
+
+from claims.check_cells import parsed
+from run.kernel import CONFIG, QUIET
+
+PACKAGE, OPTIONS = (
+    "lookup_matmul",
+    {"matplotlib": "figures", "cloudpickle": "sharded", "psutil": "timings"},
+)
+WANTED = f"[{','.join(OPTIONS.values())}]"
+NEEDS = """\
+# What this notebook needs{where}; nothing is installed that is there already.
+from importlib.util import find_spec
+
+needed = {needed}
+missing = [name for name in needed if find_spec(name) is None]
+if missing:
+"""
+FROM_THE_SITE = """\
+    %pip install --quiet "lookup-matmul{wanted} @ {address}"{besides}
+"""
+FROM_A_CLONE = """\
+    raise ModuleNotFoundError(
+        f"This notebook needs {{', '.join(missing)}}. In a clone of the project, with the Python "
+        "of this kernel, run: python -m pip install '.{wanted}'{besides}"
+    )
+"""
+SETTINGS = """\
+# The settings of the page: tensors that fit a phone, and errors without a machine's paths.
+import os
+
+os.environ.update({quiet})  # torch would complain of a missing GPU
+get_ipython().InteractiveTB.set_mode(mode="{xmode}")
+{lines}
+"""
+
+
+def needs(sources: Iterable[str], address: str) -> str:
+    """Write the cell that installs what is missing of what a page imports, torch too."""
+    modules = {name for source in sources for name in _imported(source)}
+    modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
+    known = packages_distributions()
+    brought = " ".join(requires("lookup-matmul") or [])
+    names = sorted({known[module][0] for module in modules})
+    besides = "".join(f" {name}" for name in names if name not in brought)
+    needed = list(dict.fromkeys([PACKAGE, "torch", *OPTIONS, *sorted(modules)]))
+    command = FROM_THE_SITE if address else FROM_A_CLONE
+    where = ", from the site and the usual index" if address else ""
+    return (
+        NEEDS.format(where=where, needed=repr(needed).replace("'", '"'))
+        + command.format(wanted=WANTED, address=address, besides=besides)
+    ).rstrip()
+
+
+def settings() -> str:
+    """Write the cell that does what the profile of the pages' kernels does."""
+    found = {}
+    for statement in ast.parse(CONFIG.read_text("utf-8")).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
+            value = statement.value
+            if isinstance(value, ast.List):  # what has a name there, only a build needs
+                value.elts = [line for line in value.elts if isinstance(line, ast.Constant)]
+            found[statement.targets[0].attr] = ast.literal_eval(value)
+    quiet = repr(QUIET).replace("'", '"')
+    lines = "\n".join(found["exec_lines"])
+    return SETTINGS.format(quiet=quiet, xmode=found["xmode"], lines=lines).rstrip()
+
+
+def _imported(source: str) -> set[str]:
+    """Give the first part of the name of each module that a cell imports."""
+    found = set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found

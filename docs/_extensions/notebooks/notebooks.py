@@ -1,0 +1,169 @@
+"""Makes a notebook of every executed page, from what Sphinx resolved and what the cells gave.
+
+It needs neither this site nor MyST-NB: values stand in the text, links lead to the site or are
+words, sources are listed at the end, and the first cells install what is missing.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from claims.checks import executed_cells
+from claims.sentence_above import CODE
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from nbformat import v4 as nbformat_v4
+from sphinx.application import Sphinx
+
+from notebooks.first_cells import needs, settings
+from notebooks.markdown_of import Link, blocks, words
+from notebooks.notebook_cells import notebook_cell
+from notebooks.wheel import address
+
+v4: Any = nbformat_v4  # its functions have no types
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+ABOUT = """\
+*A notebook of {page}, from the site {project}, version {release}. \
+It runs from top to bottom in any Jupyter. Cells that are folded here are folded there: \
+they check what the text says, prepare it, or draw a figure, which shows when they are run.*"""
+SOURCES = "Sources of this notebook"
+ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a list here
+
+
+def make(app: Sphinx, docname: str, tree: nodes.document) -> dict[str, Any]:
+    """Make the notebook of a page from its resolved tree and its executed cells."""
+    executed, _ = executed_cells(app, docname)
+    cited: dict[str, str] = {}
+    base = app.config.html_baseurl
+    page = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
+    link = links(app, docname, tree, page, cited)
+    pieces = list(_pieces(tree, link, 0))
+    first = pieces.pop(0)  # the title
+    name = f"[{app.env.titles[docname].astext()}](<{page}>)" if page else f"the page `{docname}`"
+    about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
+    waiting = [k for k, cell in enumerate(executed) if cell.cell_type == "code"]
+    cells = [
+        v4.new_markdown_cell(f"{first}\n\n{about}"),
+        v4.new_code_cell(needs((executed[k].source for k in waiting), address(app))),
+        v4.new_code_cell(settings(), metadata={"jupyter": {"source_hidden": True}}),
+    ]
+    for piece in [*pieces, len(executed)]:
+        if isinstance(piece, str):
+            cells.append(v4.new_markdown_cell(piece))
+        while isinstance(piece, int) and waiting and waiting[0] <= piece:
+            cells += notebook_cell(executed[waiting.pop(0)])
+    if cited:
+        order = sorted(cited, key=lambda label: (len(label), label))
+        listed = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in order)
+        cells.append(v4.new_markdown_cell(f"## {SOURCES}\n\n{listed}"))
+    return _numbered(_joined(cells))
+
+
+def links(
+    app: Sphinx, docname: str, tree: nodes.document, page: str, cited: dict[str, str]
+) -> Link:
+    """Give the rule by which a reference becomes an address; what it cites is noted."""
+    headings = {
+        anchor: section.next_node(nodes.title).astext()  # type: ignore[union-attr]
+        for section in tree.findall(nodes.section)
+        for anchor in section["ids"]
+    }
+    sources = {
+        f"{app.builder.get_relative_uri(docname, c.bibliography_key.docname)}#{c.citation_id}": c
+        for c in app.env.get_domain("cite").citations  # type: ignore[attr-defined]
+    }
+
+    def link(reference: nodes.reference) -> str | None:
+        uri = reference.get("refuri") or f"#{reference.get('refid', '')}"
+        path, _, anchor = uri.partition("#")
+        if uri in sources:
+            entry = sources[uri].tooltip_entry
+            cited[entry.label] = ESCAPED.sub(
+                r"\1", " ".join(entry.text.render_as("markdown").split())
+            )
+        if "://" in uri or uri.startswith("mailto:"):
+            return uri
+        if not path and anchor in headings:  # Jupyter names a heading by its words
+            return "#" + quote(headings[anchor].replace(" ", "-"), safe="-")
+        return urljoin(page, uri) if page else None
+
+    return link
+
+
+def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
+    """Give the text between the cells, and the cells by their place in the page."""
+    if isinstance(node, nodes.Element) and node.get("nb_element") == CODE:
+        tags = node["cell_metadata"].get("tags", [])
+        if "skip-execution" in tags:
+            yield from (b for n in node.findall(nodes.literal_block) for b in blocks(n, link))
+            return
+        yield int(node["cell_index"])
+        yield from (b for n in node.findall(nodes.caption) for b in blocks(n, link))
+    elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):
+        yield f"{'#' * depth} {words(node, link)}"
+    elif isinstance(node, nodes.document | nodes.section) or any(map(_holds_cell, node.findall())):
+        for child in node.children:
+            yield from _pieces(child, link, depth + isinstance(node, nodes.section))
+    else:
+        yield from blocks(node, link)
+
+
+def _holds_cell(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Element) and node.get("nb_element") == CODE
+
+
+def _joined(cells: list[Any]) -> list[Any]:
+    """Join the pieces of text between two cells or headings."""
+    joined: list[Any] = []
+    for cell in cells:
+        text = cell.cell_type == "markdown" and not cell.source.startswith("#")
+        if text and joined and joined[-1].cell_type == "markdown":
+            joined[-1].source += f"\n\n{cell.source}"
+        else:
+            joined.append(cell)
+    return joined
+
+
+def _numbered(cells: list[Any]) -> dict[str, Any]:
+    """Give the cells the numbers of a run from top to bottom, the same in every build."""
+    count = 0
+    for k, cell in enumerate(cells):
+        cell["id"] = f"cell-{k}"
+        if cell.cell_type == "code":
+            count += 1
+            cell["execution_count"] = count
+            for output in cell.outputs:
+                if output.output_type == "execute_result":
+                    output["execution_count"] = count
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    made: dict[str, Any] = v4.new_notebook(cells=cells, metadata=metadata)
+    return made
+
+
+def write(
+    app: Sphinx, docname: str, _template: str, _context: dict[str, Any], tree: nodes.document | None
+) -> None:
+    """Lay the notebook and the Markdown source of a page beside it."""
+    if tree is None or app.builder.name != "html":
+        return
+    target = Path(app.outdir, docname)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source = Path(app.env.doc2path(docname))
+    target.with_name(f"{target.name}.md").write_bytes(source.read_bytes())
+    if is_executed(app, docname):
+        text = json.dumps(make(app, docname, tree), ensure_ascii=False, separators=(",", ":"))
+        target.with_name(f"{target.name}.ipynb").write_text(text + "\n", "utf-8")
+
+
+def is_executed(app: Sphinx, docname: str) -> bool:
+    """Tell whether a page has cells that ran."""
+    return NbMetadataCollector.get_exec_data(app.env, docname) is not None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the writing of a page."""
+    app.connect("html-page-context", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,33 @@
+"""Lays the package on the site as a wheel, which a notebook that was taken away installs."""
+
+from pathlib import Path
+
+from hatchling.builders.wheel import WheelBuilder
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[3]
+NAME = "lookup_matmul-{version}-py3-none-any.whl"
+
+
+def address(app: Sphinx) -> str:
+    """Give the wheel's address on the site, or nothing if nobody said where the site is."""
+    name = NAME.format(version=app.config.release)
+    return f"{app.config.html_baseurl}{name}" if app.config.html_baseurl else ""
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Build it with hatchling itself: no isolated environment, so no network."""
+    if exception or app.builder.name != "html":
+        return
+    (made,) = WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"])
+    if Path(made).name != NAME.format(version=app.config.release):
+        raise ValueError(
+            f"hatchling wrote {Path(made).name}, expected the version {app.config.release} that is "
+            "installed; install the package again."
+        )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the end of a build."""
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

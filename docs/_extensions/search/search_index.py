@@ -1,0 +1,160 @@
+"""Writes what the search page searches: sections, terms and functions, in place of Sphinx's pages.
+
+Sphinx's own search finds pages, not sections, and every page loads its index. Here each section,
+each term of the glossary and each entry of the reference is found by itself, and only the search
+page loads anything: scripts, because a page that is opened from a file may not fetch.
+"""
+
+import itertools
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.search import IndexBuilder, SearchLanguage
+
+from search.search_entries import read_entries
+from search.symptoms import said_under
+
+LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
+NAME = re.compile(r"\w[\w-]*")
+PART = re.compile(r"[^\W_]+")
+CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+
+def read_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Keep a page's entries beside its doctree, for later builds that do not write the page again.
+
+    This comes before the lists of symptoms and of checks are filled in, which repeat other pages.
+    """
+    if app.builder.format == "html" and docname not in LEFT_OUT:
+        meta = doctree.findall(nodes.meta)
+        entries = list(read_entries(doctree, said_under(app.env, docname)))
+        about = " ".join(each["content"] for each in meta if each["name"] == "description")
+        place = _kept(app, docname)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps([about, entries]), "utf-8")
+
+
+def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Write the index and the pages' texts as scripts, and give the search page."""
+    search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
+    search.lang.stopwords = search.lang.stopwords | {"versus", "vs"}
+    names = sorted(app.env.found_docs - LEFT_OUT)
+    kept = [json.loads(_kept(app, docname).read_text("utf-8")) for docname in names]
+    entries = [entry for _, listed in kept for entry in listed]
+    titles = Counter(entry[1] for entry in entries)
+    terms = [_terms(entry, search.lang) for entry in entries]
+    counts = Counter(itertools.chain.from_iterable(terms))
+    numbers = {term: i for i, term in enumerate(sorted(counts, key=lambda t: (-counts[t], t)))}
+    coded = (_coded(numbers[term] for term in each) for each in terms)
+    labels = _labels(app.env)
+    static = Path(app.outdir, "_static")
+    shutil.rmtree(static / "sections", ignore_errors=True)
+    (static / "sections").mkdir(parents=True)
+    pages, digest = [], sha256()
+    for docname, (about, listed) in zip(names, kept, strict=True):
+        script, uri = (
+            docname.replace("/", "-") + ".js",
+            app.builder.get_relative_uri("search", docname),
+        )
+        rows = [[*entry[:3], entry[4], next(coded)] for entry in listed]
+        pages.append([uri, script, labels.get(docname, ""), about, rows])
+        texts = f'siteTexts["{script}"] = {_literal([entry[3] for entry in listed])};\n'
+        (static / "sections" / script).write_text(texts, "utf-8")
+        digest.update(texts.encode())
+    data = {
+        "common": [title for title, count in titles.items() if count > 3],  # say little
+        "pages": pages,
+        "stopWords": sorted(search.lang.stopwords),
+        "terms": " ".join(numbers),
+    }
+    stemmer = search.get_js_stemmer_code()
+    index = f"{stemmer}\nsiteTexts = {{}};\nsiteSections = {_literal(data)};\n"
+    (static / "search-sections.js").write_text(index, "utf-8")
+    digest.update(index.encode())
+    yield "search", {"digest": digest.hexdigest()[:8]}, "search.html"
+
+
+def add_files(
+    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Load on the search page what it needs; no modules, since browsers load none from a file."""
+    if page == "search":
+        for name in ("minisearch/minisearch.min.js", "search-sections.js", "search.js"):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("search.css")
+
+
+def _labels(env: BuildEnvironment) -> dict[str, str]:
+    """Give the short names of pages in the tables of contents."""
+    trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
+    entries = (entry for tree in trees for entry in tree["entries"])
+    return {docname: label for label, docname in entries if label}
+
+
+def _literal(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def _terms(entry: list[Any], language: SearchLanguage) -> set[str]:
+    """Give the stems of text and code; of a name its parts, and neighbouring parts as one."""
+    found = set()
+    for name in NAME.findall(f"{entry[3]} {' '.join(entry[5])}"):
+        parts = [p.lower() for p in PART.findall(CAMEL.sub(" ", name)) if not p.isdigit()]
+        says = {part for part in parts if len(part) > 1} - language.stopwords
+        found |= {_stem(part, language) for part in says}
+        found |= {"+" + _stem(a + b, language) for a, b in itertools.pairwise(parts)}
+    return found
+
+
+def _stem(word: str, language: SearchLanguage) -> str:
+    """Give the stem, the same for British and American spelling, as ``search.js`` does."""
+    return language.stem(re.sub(r"(?<=\w{3})our", "or", re.sub(r"z(?=[aei])", "s", word)))
+
+
+def _coded(numbers: Iterable[int]) -> str:
+    """Write ascending numbers as gaps, five bits a letter; the sixth says that more follow."""
+    letters, last = [], -1
+    for number in sorted(numbers):
+        gap, last = number - last - 1, number
+        while gap > 31:
+            letters.append(LETTERS[gap & 31 | 32])
+            gap >>= 5
+        letters.append(LETTERS[gap])
+    return "".join(letters)
+
+
+def _kept(app: Sphinx, docname: str) -> Path:
+    return Path(app.doctreedir, f"{docname}.sections.json")
+
+
+def pages_without(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Name the pages that have to be written again because nothing was kept of them."""
+    names = env.found_docs - LEFT_OUT if app.builder.format == "html" else set()
+    return sorted(name for name in names if not _kept(app, name).exists())
+
+
+def leave_out(app: Sphinx) -> None:
+    """Tell the builder to make no index and no page of its own."""
+    if app.builder.format == "html":
+        app.builder.search = False  # type: ignore[attr-defined]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the pages before their lists are filled in."""
+    app.connect("builder-inited", leave_out)
+    app.connect("env-updated", pages_without)
+    app.connect("doctree-resolved", read_page, priority=300)
+    app.connect("html-collect-pages", add_page)
+    app.connect("html-page-context", add_files)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,191 @@
+"""A case to be measured: the inputs that all its forms share, and what must come out of them."""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+import torch
+
+from lookup_matmul.equality.assertions import assert_within
+from lookup_matmul.equality.rounding import rounding_bound
+from lookup_matmul.inputs import check_vocab_size
+
+AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
+RATE = 1e-3  # of learning, in steps of optimisers
+DTYPES = {"float32": torch.float32, "tf32": torch.float32}
+DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
+KNOWN = {
+    "direction": ("forward", "backward", "step"),
+    "draw": ("uniform", "zipf", "equal"),
+    "dtype": (*DTYPES,),
+    "cache": ("hot", "cold"),
+}
+
+
+class Case(NamedTuple):
+    """One measurement to be made: a form of a computation, and the size of its inputs.
+
+    Attributes
+    ----------
+    form : str
+        How it is computed, such as ``"lookup"``; a wrong one is answered with those there are.
+    direction : str
+        ``"forward"``, ``"backward"`` to the table's gradient, or ``"step"`` of an optimiser.
+    vocab_size, dim : int
+        Rows and columns of the table.
+    ids : int
+        How many are looked up.
+    draw : str
+        How they are drawn, see :func:`draw_ids`.
+    dtype : str
+        ``"float32"``, ``"bfloat16"``, ``"float16"``; or ``"tf32"``: float32 tables whose products
+        a GPU may round to ten bits after the point.
+    cache : str
+        ``"hot"`` for a call again and again, ``"cold"`` for one after other data went through
+        the caches.
+    bags : int
+        How many share the ids evenly; 0 for a row of its own for each id.
+    """
+
+    form: str
+    direction: str
+    vocab_size: int
+    dim: int
+    ids: int
+    draw: str
+    dtype: str
+    cache: str
+    bags: int = 0
+
+
+class Inputs(NamedTuple):
+    """What all forms of a case compute with."""
+
+    ids: torch.Tensor  # (ids,), int64; those of a bag stand together
+    weight: torch.Tensor  # (vocab_size, dim)
+    values: torch.Tensor  # of entries: (ids,), or empty without bags
+    arriving: torch.Tensor  # gradient: (ids, dim), or empty in the forward direction
+    bags: int = 0
+
+
+def check_case(case: Case) -> None:
+    """Raise unless direction, draw, dtype and cache are among those there are, and fit the bags."""
+    for name, known in KNOWN.items():
+        check_known(name, getattr(case, name), known)
+    if case.bags and case.direction != "forward":
+        raise ValueError(
+            f"bags is {case.bags} and direction {case.direction!r}, expected bags in the forward "
+            "direction only; set bags=0."
+        )
+
+
+def check_known(name: str, value: object, known: Sequence[str]) -> None:
+    """Raise ValueError unless a value is one of these."""
+    if value not in known:
+        *others, last = map(repr, known)
+        raise ValueError(f"{name} is {value!r}, expected {', '.join(others)} or {last}.")
+
+
+def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
+    """Draw so many ids below ``vocab_size`` on the CPU: int64, shape (count,), always the same.
+
+    ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a chance
+    proportional to 1/k; or ``"equal"``, one id again and again. Another draw, a negative count and
+    a table without rows are a ValueError.
+
+    Examples
+    --------
+    >>> draw_ids("equal", 3, 10).unique().numel()
+    1
+    """
+    check_known("draw", draw, KNOWN["draw"])
+    check_vocab_size(vocab_size)
+    if count < 0 or not vocab_size:
+        raise ValueError(
+            f"count is {count} and vocab_size {vocab_size}, expected at least 0 ids from a table "
+            "of at least 1 row."
+        )
+    generator = torch.Generator().manual_seed(0)
+    if draw == "zipf":
+        order = torch.randperm(vocab_size, generator=torch.Generator().manual_seed(1))
+        reached = (1 / torch.arange(1, vocab_size + 1, dtype=torch.float64)).cumsum(0)
+        drawn = torch.rand(count, generator=generator, dtype=torch.float64) * reached[-1]
+        return order[torch.searchsorted(reached, drawn).clamp_(max=vocab_size - 1)]
+    ids = torch.randint(vocab_size, (count if draw == "uniform" else 1,), generator=generator)
+    return ids.expand(count).contiguous()
+
+
+def draw_inputs(case: Case, ids: torch.Tensor, device: str) -> Inputs:
+    """Draw the table and what arrives from N(0, 1), and values of entries from U(0, 1)."""
+    options: Any = {"generator": torch.Generator(device).manual_seed(1), "device": device}
+    weight = torch.randn(case.vocab_size, case.dim, **options)
+    values = torch.rand(case.ids * (case.bags > 0), **options)
+    arriving = torch.randn(case.ids * (case.direction != "forward"), case.dim, **options)
+    weight, values, arriving = (a.to(DTYPES[case.dtype]) for a in (weight, values, arriving))
+    return Inputs(ids.to(device), weight, values, arriving, case.bags)
+
+
+def check_result(case: Case, inputs: Inputs, result: torch.Tensor) -> dict[str, float]:
+    """Measure the error of a result; raise unless it is within what rounding explains.
+
+    The bound of each element lets zeros pass where a sum of many half-precision numbers may stop
+    growing; the error in norm does not: it stays below a half, and zeros are off by 1.
+    """
+    bound, in_norm = error_bounds(case, int(torch.bincount(inputs.ids).max()))
+    step = max(1, AT_ONCE // max(1, len(result := result.to_dense())))
+    worst, off, whole = 0.0, 0.0, 0.0
+    for begin in range(0, result.shape[1], step):
+        found = result[:, begin : begin + step]
+        expected, size = expected_columns(case, inputs, slice(begin, begin + step))
+        assert_within(found, expected, bound * size)
+        difference = found.double() - expected
+        worst = max(worst, float(difference.abs().max()))
+        off += float(difference.square().sum())
+        whole += float(expected.square().sum())
+    relative = sqrt(off / whole) if whole else 0.0
+    if relative > in_norm:
+        raise AssertionError(f"off by {relative:.2g} in norm, expected at most {in_norm:.2g}.")
+    return {"max_error": worst, "relative_error": relative, "error_bound": bound}
+
+
+def expected_columns(case: Case, inputs: Inputs, columns: slice) -> tuple[torch.Tensor, ...]:
+    """Compute columns of what a case gives, and of the sums of absolute terms, in float64."""
+    if case.form == "one-hot built":
+        places = torch.arange(case.vocab_size, device=inputs.ids.device)[columns]
+        ones = (inputs.ids.unsqueeze(1) == places).double()
+        return ones, ones
+    if case.direction == "forward":
+        rows = inputs.weight[:, columns][inputs.ids].double()
+        if case.bags and case.form != "embedding bag, without weights":
+            rows *= inputs.values.double().unsqueeze(1)
+        rows = rows.view(case.bags or case.ids, -1, rows.shape[1])
+        return rows.sum(1), rows.abs().sum(1)
+    before, arriving = inputs.weight[:, columns].double(), inputs.arriving[:, columns].double()
+    zeros, both = torch.zeros_like(before), (arriving, arriving.abs())
+    gradient, size = (zeros.index_add(0, inputs.ids, terms) for terms in both)
+    if case.direction == "backward":
+        return gradient, size
+    change, size = 2 * gradient, 2 * size
+    if "Adam" in case.form:
+        # The running mean of equal gradients is the gradient, that of squares its square, once
+        # both are corrected for having begun at zero; SparseAdam adds its 1e-8 before that.
+        late = [1 - 0.999**k for k in (1, 2)] if case.form == "SparseAdam" else [1, 1]
+        scales = [gradient.abs() + 1e-8 / sqrt(share) for share in late]
+        change = gradient / scales[0] + gradient / scales[1]
+        size = size / scales[0] + 2
+    return before - RATE * change, before.abs() + RATE * size
+
+
+def error_bounds(case: Case, most: int) -> tuple[float, float]:
+    """Bound the error, for each element relative to its size, and in norm, which zeros never meet.
+
+    ``most`` is how often the most frequent id comes. In norm, the roundings of a sum of random
+    terms add up like a random walk, of which four times the length are allowed.
+    """
+    dtype, terms = DTYPES[case.dtype], case.ids // case.bags + 1 if case.bags else 1
+    if case.direction != "forward":
+        terms = most + 20 * (case.direction == "step")  # roundings of two steps
+    roundoff = torch.finfo(dtype).eps / 2
+    share = rounding_bound(terms, dtype) if 2 * (terms - 1) * roundoff < 1 else 1.0
+    rounded = 2.0**-10 if case.dtype == "tf32" else 0.0  # to ten bits after the point
+    return min(1.0, share + rounded), min(0.5, 4 * roundoff * sqrt(terms) + rounded)

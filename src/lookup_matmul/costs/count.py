@@ -1,0 +1,132 @@
+"""What each form has to do, kernel by kernel, counted before anything is measured."""
+
+from typing import NamedTuple, TypeAlias
+
+from lookup_matmul.costs.cases import DTYPES, Case, check_case
+from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
+
+
+class Part(NamedTuple):
+    """What one kernel of a form has to do in one call.
+
+    Attributes
+    ----------
+    name : str
+        What it makes, such as ``"zeros"``.
+    bytes : int
+        Each distinct element counts once if read and once if written, but zeros of the same call
+        no more where something is added into them.
+    operations : int
+        Multiplications, additions and comparisons.
+    divisions : int
+        Divisions and square roots.
+    allocated_bytes : int
+        Size of the new tensors; a gradient that is merely named anew has none.
+    working_set : int
+        Bytes of all tensors of the call, which a cache has to hold for the next call.
+    """
+
+    name: str
+    bytes: int
+    operations: int
+    divisions: int
+    allocated_bytes: int
+    working_set: int
+
+
+Kernel: TypeAlias = tuple[str, int, int, int, int]  # a part without the working set
+Form: TypeAlias = tuple[int, list[Kernel]]  # bytes of what is given to it, and its kernels
+
+
+def parts(case: Case, distinct: int) -> tuple[Part, ...]:
+    """Count what each kernel of a case has to do, in order, for so many distinct ids.
+
+    What no case can hold, a form that is not of its direction, and too many distinct ids are a
+    ValueError.
+
+    Examples
+    --------
+    >>> case = Case("one-hot built", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    >>> [(part.name, part.bytes) for part in parts(case, distinct=2)]
+    [('zeros', 48), ('ones', 24)]
+    """
+    check_case(case)
+    if case.form not in (known := forms_of(case.direction, case.bags)):
+        raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
+    most = min(case.ids, case.vocab_size)
+    if not 0 <= distinct <= most:
+        raise ValueError(f"distinct is {distinct}, expected 0 to {most}, the ids or the rows.")
+    count = {"forward": _forward, "backward": _backward, "step": _step}[case.direction]
+    given, kernels = count(case, distinct, DTYPES[case.dtype].itemsize)
+    working_set = given + sum(allocated for *_, allocated in kernels)
+    return tuple(Part(*kernel, working_set) for kernel in kernels)
+
+
+def _forward(case: Case, distinct: int, size: int) -> Form:
+    n, rows, row = case.ids, case.bags or case.ids, case.dim * size
+    ids, found, new, table = 8 * n, distinct * row, rows * row, case.vocab_size * row
+    if case.form == "lookup":
+        return ids + found, [("rows", ids + found + new, 0, 0, new)]
+    if case.form == "sparse product":  # of int32 indices; its result is filled with zeros first
+        given = 4 * (rows + 1) + (4 + size) * n + found
+        return given, [("zeros", new, 0, 0, new), ("sum", given + new, 2 * n * case.dim, 0, new)]
+    if "bag" in case.form:
+        weighted, new = case.form == "embedding bag", new + 16 * rows  # two notes on each bag
+        given = ids + 8 * rows + weighted * n * size + found
+        return given, [("sum", given + new, (1 + weighted) * n * case.dim, 0, new)]
+    matrix, product = rows * case.vocab_size * size, _product(rows, case.vocab_size, case.dim, size)
+    zeros, ones = ("zeros", matrix, 0, 0, matrix), ("ones", ids, 0, 0, 0)
+    compared = ("comparison", ids + matrix, n * case.vocab_size, 0, matrix)
+    return {
+        "one-hot built": (ids, [zeros, ones]),
+        BUILT: (ids + table, [zeros, ones, product]),
+        ALONE: (matrix + table, [product]),
+        COMPILED: (ids + table, [compared, product]),
+    }[case.form]
+
+
+def _product(rows: int, inner: int, columns: int, size: int) -> Kernel:
+    numbers = rows * inner + inner * columns + rows * columns
+    return "product", numbers * size, 2 * rows * inner * columns, 0, rows * columns * size
+
+
+def _backward(case: Case, distinct: int, size: int) -> Form:
+    n, row = case.ids, case.dim * size
+    arriving, table = n * (8 + row), case.vocab_size * row
+    if case.form == ALONE:
+        given = n * (case.vocab_size * size + row)
+        return given, [_product(case.vocab_size, n, case.dim, size)]
+    if case.form == "lookup, sparse gradient":
+        return arriving, []
+    if case.form == "lookup, sparse and coalesced":
+        moved, repeated = 16 * n + n * row + distinct * (8 + row), (n - distinct) * case.dim
+        order = ("sort", 24 * n, n * (n - 1).bit_length(), 0, 16 * n)  # ids, and where each was
+        return arriving, [order, ("sum", moved, repeated, 0, 16 * n + n * row)]
+    return arriving, [("zeros", table, 0, 0, table), ("sum", arriving, n * case.dim, 0, 0)]
+
+
+# Kernels of torch's optimisers: name, arrays moved, operations, divisions, new arrays.
+_ADAM = (
+    ("average", 3, 3, 0, 0), ("decay", 2, 1, 0, 0), ("square", 3, 3, 0, 0), ("root", 2, 0, 1, 1),
+    ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
+)  # fmt: skip
+_SPARSE_ADAM = (
+    ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("difference", 3, 1, 0, 1), ("scale", 2, 1, 0, 0),
+    ("add", 3, 1, 0, 0), ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("square", 2, 1, 0, 1),
+    ("difference", 3, 1, 0, 0), ("scale", 2, 1, 0, 0), ("add", 3, 1, 0, 0),
+    ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
+    ("epsilon", 2, 1, 0, 0), ("divide", 3, 0, 1, 0), ("scale", 2, 1, 0, 1), ("update", 3, 1, 0, 0),
+)  # fmt: skip
+_STEPS = {"SGD": (("update", 3, 2, 0, 0),), "Adam": _ADAM, "SparseAdam": _SPARSE_ADAM}
+
+
+def _step(case: Case, distinct: int, size: int) -> Form:
+    """Count an optimiser's arrays: whole tables, or the rows that a sparse gradient names."""
+    dense = case.form.endswith("dense")
+    numbers, ids = case.dim * (case.vocab_size if dense else distinct), 8 * distinct * (not dense)
+    array, given = numbers * size, (4 if "Adam" in case.form else 2) * numbers * size + ids
+    named = ("pick", "add", "update")  # which ask where the rows are
+    return given, [
+        (name, k * array + ids * (name in named), added * numbers, divided * numbers, new * array)
+        for name, k, added, divided, new in _STEPS[case.form.split(",")[0]]
+    ]

@@ -1,0 +1,143 @@
+"""Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
+
+import time
+import tomllib
+from collections.abc import Iterable, Iterator
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any
+
+from lookup_matmul.costs import recording as files
+from lookup_matmul.costs.cases import Case
+from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
+from lookup_matmul.costs.edge_cases import odd_input
+from lookup_matmul.costs.machine import provenance
+from lookup_matmul.costs.markdown import plain
+from lookup_matmul.costs.measurable import check_device
+from lookup_matmul.costs.measure import measure_cases
+from lookup_matmul.costs.plain_data import only_writer
+from lookup_matmul.costs.predict import measure_ceilings
+
+LEAST_S = 20.0  # kept of the given minutes for what is measured at the end
+TRIES = 3  # to measure ceilings that are like those at the start
+
+
+def sweep(name: str) -> Iterator[Case]:
+    """List the cases of a sweep in order of value, those that share their inputs together."""
+    seen: dict[Case, None] = {}
+    for part in tomllib.loads(Path(__file__).with_name("sweeps.toml").read_text("utf-8"))[name]:
+        bags, axes = part.get("bags", 0), ("tables", "ids", "draws", "dtypes", "caches")
+        for (rows, dim), ids, *how in product(*(part[axis] for axis in axes)):
+            for form in forms_of(part["direction"], bags):
+                case = Case._make((form, part["direction"], rows, dim, ids, *how, bags))
+                seen |= {case: None} if _tells(case) else {}
+    yield from seen
+
+
+def _tells(case: Case) -> bool:
+    """Leave out what says the same as another dtype, and most of what takes seconds to compile."""
+    if case.form == COMPILED:
+        told = case.dim == 256 and case.vocab_size in (64, 300, 1024) and case.ids >= 4096
+        return told and case.dtype in ("float32", "bfloat16") and case.cache == "hot"
+    return case.form in ("lookup", BUILT, ALONE) or case.dtype in ("float32", "bfloat16")
+
+
+def record(
+    path: str | Path,
+    cases: Iterable[Case],
+    *,
+    device: str,
+    command: str,
+    commit: str | None = None,
+    quick: bool = False,
+    minutes: float | None = None,
+) -> dict[str, Any]:
+    """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
+
+    Cases that share their inputs stand together. Device, command and commit are as for
+    :func:`provenance`; quick, there are few rounds, small ceilings, and nothing odd is tried.
+    After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
+    An unknown origin, a file not sound or of another machine, and another run in the folder are
+    a ValueError before anything is measured.
+
+    Examples
+    --------
+    >>> record("mine.json", [], device="tpu", command="python -m lookup_matmul.costs")
+    Traceback (most recent call last):
+        ...
+    ValueError: device is 'tpu', expected 'cpu' or 'cuda'; measure on one of them.
+    """
+    from tqdm import tqdm
+
+    begun, rounds, path = time.monotonic(), 3 if quick else 9, Path(path)
+    check_device(device)  # before a folder is made
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with only_writer(path.parent):
+        recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
+        ceilings = recording["ceilings"]
+        if not ceilings:
+            _add_ceilings(recording)
+            recording["behaviour"] = {} if quick else odd_input(device)
+        done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
+        left = (case for case in cases if case not in done)
+        groups = [list(group) for _, group in groupby(left, lambda case: case[1:])]
+        if recording["complete"] and not groups:
+            return recording
+        recording["complete"] = False
+        files.write_recording(path, recording)
+        now = time.monotonic()  # at the end, ceilings are measured once more
+        end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
+        for k, group in enumerate(bar := tqdm(groups)):
+            if (now := time.monotonic()) > end:
+                break
+            if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
+                _add_ceilings(recording)
+            bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
+            found = measure_cases(group, ceilings=ceilings[0], device=device, rounds=rounds)
+            recording["cases"] += [_believed(result, recording) for result in found]
+            files.write_recording(path, recording)
+        _add_ceilings(recording)
+        recording["complete"] = now <= end
+        files.write_recording(path, recording)
+        return files.read_recording(path)
+
+
+def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
+    """Read what is there, if it is of the same machine and versions, or begin anew."""
+    files.check_origin(origin)
+    if not path.exists():
+        new = {"version": 2, "complete": False, "provenance": origin, "behaviour": {}}
+        return new | {"ceilings": [], "cases": []}
+    recording = files.read_recording(path)
+    for name, before in recording["provenance"].items():
+        if origin[name] != before and name not in ("date", "command"):
+            now = f"{path}: data.provenance.{name} is {before!r}, and now it is {origin[name]!r}"
+            raise ValueError(f"{now}; move the file away to record anew.")
+    return recording
+
+
+def _add_ceilings(recording: dict[str, Any]) -> None:
+    """Add a set of ceilings, measured again if a busy machine had others than before."""
+    origin, before = recording["provenance"], recording["ceilings"]
+    for _ in range(TRIES):
+        new = measure_ceilings(origin["kind"], quick=origin["quick"])
+        tried = recording | {"ceilings": [*before, new]}
+        try:
+            files.check_recording(tried | {"checksum": files.checksum(tried)})
+            before.append(new)
+            return
+        except ValueError as error:
+            said = error
+    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
+
+
+def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
+    """Keep a time that a reader would accept, and of any other only why there is none."""
+    if not (skipped := result.get("skipped")):
+        try:
+            files.check_result("the case", result, recording)
+            return result
+        except files.ImpossibleTimeError as error:
+            skipped = {"kind": "impossible time", "says": str(error)}
+    asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
+    return asked | {"skipped": skipped | {"says": plain(skipped["says"])}}

@@ -1,0 +1,1 @@
+"""Ids as rows of zeros with a single one: lookup, product, and the layers that do each."""

@@ -1,0 +1,154 @@
+"""One computation in its forms: a lookup, and a matrix product with the one-hot encoding."""
+
+import torch
+
+from lookup_matmul.inputs import check_dtype, check_ids, check_inputs, check_multiplied
+
+
+def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
+    """Copy the rows of ``weight`` that ``ids`` name, as :class:`torch.nn.Embedding` does.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), floating dtype.
+    check : bool
+        Whether to check the input first.
+        With ``False`` the caller vouches for it, and what a bad id does is up to torch:
+        an ``IndexError`` on a CPU, a device-side assertion on CUDA.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape ``ids.shape + (embedding dimension,)``, dtype and device of ``weight``.
+        Gradients flow to ``weight``.
+
+    Raises
+    ------
+    TypeError
+        If an argument is no tensor or of a dtype that is not allowed.
+    ValueError
+        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        or they lie on two devices or on ``meta``.
+    IndexError
+        If an id is negative or not below the vocabulary size.
+
+    Examples
+    --------
+    >>> weight = torch.arange(8.0).reshape(4, 2)
+    >>> lookup(torch.tensor([2, 3, 1]), weight)
+    tensor([[4., 5.],
+            [6., 7.],
+            [2., 3.]])
+    """
+    if check:
+        check_inputs(ids, weight)
+    return torch.nn.functional.embedding(ids, weight)
+
+
+def one_hot(
+    ids: torch.Tensor, vocab_size: int, *, dtype: torch.dtype | None = None, check: bool = True
+) -> torch.Tensor:
+    """Encode every id as a row of zeros with a single one.
+
+    The width is always given: read off a batch, it would change from batch to batch.
+    Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too
+    and writes the wanted dtype directly instead of an int64 matrix to be converted.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64.
+    vocab_size : int
+        Width of the encoding, the number of rows of the table that it will meet.
+    dtype : torch.dtype, optional
+        Dtype of the encoding; by default :func:`torch.get_default_dtype`. Torch cannot write
+        single numbers of all dtypes, such as those of eight bits for floats.
+    check : bool
+        Whether to check the input first; ``False`` leaves bad ids to torch.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape ``ids.shape + (vocab_size,)``, on the device of ``ids``.
+
+    Raises
+    ------
+    TypeError
+        If ``ids`` is no tensor or of another dtype, if ``vocab_size`` is no ``int``, or if torch
+        cannot write single numbers of ``dtype``.
+    ValueError
+        If ``ids`` is sparse, nested or on the device ``meta``, or ``vocab_size`` is negative.
+    IndexError
+        If an id is negative or at least ``vocab_size``.
+
+    Examples
+    --------
+    >>> one_hot(torch.tensor([2, 3, 1]), 4, dtype=torch.int64)
+    tensor([[0, 0, 1, 0],
+            [0, 0, 0, 1],
+            [0, 1, 0, 0]])
+    """
+    if check:
+        check_ids(ids, vocab_size)
+        check_dtype(dtype)
+    # Made from the ids, the zeros have what a transform such as torch.func.vmap adds to them.
+    encoding = ids.new_zeros(*ids.shape, vocab_size, dtype=dtype or torch.get_default_dtype())
+    # scatter_ takes its index as int64 only.
+    return encoding.scatter_(-1, ids.long().unsqueeze(-1), 1)
+
+
+def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
+    """Multiply the one-hot encoding of ``ids`` by ``weight``, as :class:`torch.nn.Linear` would.
+
+    Equal to :func:`lookup` bit for bit if all weights are finite and none is a negative zero:
+    every term but one is a product with zero, and adding zeros rounds nothing.
+    The product must run in the weight's own precision and keep subnormal numbers,
+    which instructions for bfloat16 may replace by zeros.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension), float16, bfloat16, float32 or float64.
+    check : bool
+        Whether to check the input first; ``False`` leaves bad ids to torch.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape ``ids.shape + (embedding dimension,)``, dtype and device of ``weight``.
+        Gradients flow to ``weight``.
+
+    Raises
+    ------
+    TypeError
+        If an argument is no tensor or of a dtype that is not allowed.
+    ValueError
+        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        or they lie on two devices or on ``meta``.
+    IndexError
+        If an id is negative or not below the vocabulary size.
+
+    Notes
+    -----
+    The encoding takes ``ids.numel() * vocabulary size`` elements of the weight's dtype.
+    The product obeys what the process has chosen for matrix products:
+    reduced float32 precision (:func:`torch.set_float32_matmul_precision`) rounds the table,
+    and inside :class:`torch.autocast` the result has autocast's dtype instead of the weight's.
+
+    Examples
+    --------
+    >>> weight = torch.arange(8.0).reshape(4, 2)
+    >>> one_hot_matmul(torch.tensor([2, 3, 1]), weight)
+    tensor([[4., 5.],
+            [6., 7.],
+            [2., 3.]])
+    """
+    if check:
+        check_inputs(ids, weight)
+        check_multiplied(weight)
+    return one_hot(ids, weight.shape[0], dtype=weight.dtype, check=False) @ weight

@@ -1,0 +1,168 @@
+"""A module that takes ids, as an Embedding does, and computes by a Linear."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.nn.utils import parametrize
+
+from lookup_matmul.inputs import ID_DTYPES
+from lookup_matmul.onehot.layer_checks import check_layer, expect
+
+
+class OneHotLinear(nn.Module):
+    """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
+
+    The Linear is a child of this module and of exactly the type :class:`torch.nn.Linear`.
+    Tools that know a Linear look for that type among the modules that have no children,
+    and put hooks there: so they find it, and what they see arrive is rows, not ids.
+    A subclass of Linear that takes ids would be missed by the first and mislead the second.
+
+    Parameters
+    ----------
+    linear : torch.nn.Linear
+        Without bias; its weight has shape (embedding dimension, vocabulary size).
+        It is used, not copied. :func:`to_linear` makes one of an Embedding.
+    padding_idx : int, optional
+        The id whose row gets no gradient from here, as in an Embedding; negative ones count
+        from the end. The row's numbers are left as they are.
+
+    Raises
+    ------
+    TypeError
+        If ``linear`` is no Linear, or one with a ``forward`` of its own, or if ``padding_idx``
+        is no ``int``. When called: if the ids are not int32 or int64.
+    ValueError
+        If it has a bias, or a weight that is computed from other parameters or not there yet,
+        or if ``padding_idx`` names no row. When called: if ids and table are on two devices.
+
+    Notes
+    -----
+    A call makes ``ids.numel() * vocabulary size`` numbers of the table's dtype.
+    Inside :class:`torch.autocast` the dtype stays the table's, as it does for an Embedding.
+    What a bad id does is up to torch: a ``RuntimeError`` on a CPU, a device-side assertion on
+    CUDA; the values are not looked at first, which a transform or an exporter could not trace.
+
+    Examples
+    --------
+    >>> layer = OneHotLinear(torch.nn.Linear(4, 5, bias=False))
+    >>> layer
+    OneHotLinear(
+      (linear): Linear(in_features=4, out_features=5, bias=False)
+    )
+    >>> ids = torch.tensor([2, 3, 1])
+    >>> torch.equal(layer(ids), layer.linear.weight.T[ids])
+    True
+    """
+
+    def __init__(self, linear: nn.Linear, padding_idx: int | None = None) -> None:
+        super().__init__()
+        expect("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
+        check_layer("linear", linear, nn.Linear)
+        self.linear = linear
+        self.padding_idx = padding_row(padding_idx, linear.in_features)
+
+    @property
+    def num_embeddings(self) -> int:
+        """Vocabulary size."""
+        return self.linear.in_features
+
+    @property
+    def embedding_dim(self) -> int:
+        """Embedding dimension."""
+        return self.linear.out_features
+
+    @property
+    def weight(self) -> torch.Tensor:
+        """The table as a view of shape (vocabulary size, embedding dimension), no Parameter."""
+        return self.linear.weight.T
+
+    def extra_repr(self) -> str:
+        """Say which row is the padding, if any."""
+        return "" if self.padding_idx is None else f"padding_idx={self.padding_idx}"
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002  # the Embedding's name
+        """Give the rows of the table that the ids name, shape ``ids.shape + (dimension,)``."""
+        ids, weight = input, self.linear.weight
+        _check(ids, weight)
+        # A tool may have put a Linear with a packed weight here, which takes rows of float32.
+        real = isinstance(weight, torch.Tensor) and weight.is_floating_point()
+        # Not by one_hot: torch.func.vmap has no batching rule for its scatter_ and says so.
+        zero = torch.zeros((), dtype=weight.dtype if real else torch.float32, device=ids.device)
+        zeros = zero.expand(*ids.shape, self.num_embeddings)
+        rows = zeros.scatter(-1, ids.long().unsqueeze(-1), 1)
+        kind = ids.device.type
+        if kind != "meta" and torch.is_autocast_enabled(kind):  # which does not know meta
+            with torch.autocast(kind, enabled=False):
+                output: torch.Tensor = self.linear(rows)
+        else:
+            output = self.linear(rows)
+        if self.padding_idx is None:
+            return output
+        return torch.where((ids != self.padding_idx).unsqueeze(-1), output, output.detach())
+
+
+class Transposed(nn.Module):
+    """A parametrization: the weight of a Linear is the transpose of a table that others use."""
+
+    def forward(self, table: torch.Tensor) -> torch.Tensor:
+        """Give the weight that belongs to a table."""
+        return table.T
+
+    def right_inverse(self, weight: torch.Tensor) -> torch.Tensor:
+        """Give the table that belongs to a weight."""
+        return weight.T
+
+
+def use_table(linear: nn.Linear, table: nn.Parameter) -> None:
+    """Let a Linear, whose weight has the right shape, compute it from a table from now on."""
+    parametrize.register_parametrization(linear, "weight", Transposed())
+    _steps(linear).original = table
+
+
+def used_table(linear: nn.Module) -> nn.Parameter | None:
+    """Give the table that a Linear computes its weight from, if :func:`use_table` saw to that."""
+    if not parametrize.is_parametrized(linear, "weight"):
+        return None
+    steps = _steps(linear)
+    if [type(step) for step in steps] != [Transposed]:
+        return None
+    return steps._parameters["original"]
+
+
+def _steps(linear: nn.Module) -> parametrize.ParametrizationList:
+    steps = linear.get_submodule("parametrizations.weight")
+    assert isinstance(steps, parametrize.ParametrizationList)
+    return steps
+
+
+def padding_row(padding_idx: int | None, rows: int) -> int | None:
+    """Give the row that a padding index names, counted from the end if it is negative."""
+    if padding_idx is None:
+        return None
+    if not isinstance(padding_idx, int) or isinstance(padding_idx, bool):
+        raise TypeError(
+            f"padding_idx is {padding_idx!r} of type {type(padding_idx).__name__}, expected an int "
+            "or None; pass the id that fills up short sequences."
+        )
+    if not -rows <= padding_idx < rows:
+        raise ValueError(
+            f"padding_idx is {padding_idx}, but a table of {rows} rows takes {-rows} to {rows - 1};"
+            " pass the id that fills up short sequences."
+        )
+    return padding_idx % rows
+
+
+def _check(ids: torch.Tensor, weight: object) -> None:
+    """Raise on what can be seen without reading the ids."""
+    if not isinstance(ids, torch.Tensor) or ids.dtype not in ID_DTYPES:
+        arrived, remedy = f"type {type(ids).__name__}", "wrap it in torch.tensor(...)."
+        if isinstance(ids, torch.Tensor):
+            arrived = f"dtype {ids.dtype}"
+            remedy = "convert with ids.long() if the values are meant as row numbers."
+        raise TypeError(f"ids has {arrived}, expected a torch.Tensor of int32 or int64; {remedy}")
+    if isinstance(weight, torch.Tensor) and ids.device != weight.device:
+        raise ValueError(
+            f"ids is on {ids.device} and the table on {weight.device}, expected one device; "
+            "move one of them with .to(...)."
+        )

@@ -1,0 +1,214 @@
+"""Putting a OneHotLinear in the place of every Embedding of a model, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import nn
+
+from lookup_matmul.onehot.layers import transposed
+from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
+from lookup_matmul.onehot.outcomes import compare_rows
+from lookup_matmul.onehot.swap_checks import (
+    check_embedding,
+    check_memory,
+    check_one_hot_linear,
+    check_parameter_hooks,
+    chosen_modules,
+)
+
+MODULE_HOOKS = (
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_is_full_backward_hook",
+)
+
+
+def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
+    """Replace Embeddings of a model by layers that compute the same rows as a product.
+
+    Each becomes a :class:`OneHotLinear` under the same name.
+    Dtype, device, ``requires_grad``, the gradient collected so far, ``padding_idx``, the training
+    mode and the hooks of the module stay. If a layer is refused, the model is left as it was.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Changed in place.
+    names : collections.abc.Iterable of str, optional
+        Which modules to replace, by their names in ``model.named_modules()``; by default every
+        :class:`torch.nn.Embedding`. A module with several names is replaced under all of them.
+
+    Returns
+    -------
+    dict of str to str
+        For each name that was replaced, how the rows of the product compare with the table's:
+        ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
+        compared, and as many with a negative zero or a subnormal number.
+
+    Raises
+    ------
+    TypeError
+        If a module that was named, or for ``names=None`` an ``EmbeddingBag`` or a quantized
+        Embedding that was found, is no Embedding; if one is a subclass or has a ``forward`` of its
+        own; or if its table is none that torch can multiply.
+    ValueError
+        If there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
+        ``sparse``; if its weight is computed from others, has no numbers, shares memory with
+        another tensor, or has hooks that expect its shape; or if the product differs, as it does
+        for NaN, infinity and reduced precision.
+
+    Notes
+    -----
+    A table of its own becomes the weight of the :class:`torch.nn.Linear`, transposed: a new
+    Parameter, so make the optimizer afterwards. Embeddings with one Parameter get one again.
+
+    A table that another layer uses too, such as a tied head, stays the Parameter that it is.
+    The Linear then computes its weight from it, by
+    :func:`torch.nn.utils.parametrize.register_parametrization`. It is still an instance of
+    :class:`torch.nn.Linear`, but no longer of exactly that type, nor without children.
+
+    Swap before wrapping the model for several devices, and after loading: the state dict has
+    other names, and those of the model come back with :func:`swap_one_hot_linears`.
+
+    Examples
+    --------
+    >>> model = torch.nn.Sequential(torch.nn.Embedding(4, 5), torch.nn.Linear(5, 2))
+    >>> swap_embeddings(model)
+    {'0': 'equal in every bit'}
+    >>> list(model.state_dict())
+    ['0.linear.weight', '1.weight', '1.bias']
+    >>> swap_one_hot_linears(model)
+    {'0': 'equal in every bit'}
+    >>> list(model.state_dict())
+    ['0.weight', '1.weight', '1.bias']
+    """
+    chosen = chosen_modules(model, names, nn.Embedding)
+    used = _used_elsewhere(model, {name for at in chosen.values() for name in at})
+    made: dict[nn.Parameter, nn.Parameter] = {}
+    swapped: list[tuple[nn.Module, nn.Module, list[str]]] = []
+    outcomes: dict[str, str] = {}
+    for layer, at in chosen.items():
+        weight = check_embedding(at[0], layer)
+        check_memory(at[0], weight, model)
+        rows, dim = weight.shape
+        linear = nn.Linear(rows, dim, bias=False, device="meta")  # its weight comes from elsewhere
+        if weight in used:
+            linear.weight = transposed(weight, share=True)
+        else:
+            check_parameter_hooks(at[0], weight)
+            linear.weight = made.setdefault(weight, _moved(weight))
+        assert isinstance(layer, nn.Embedding)
+        new = OneHotLinear(linear, layer.padding_idx)
+        if weight in used:
+            use_table(linear, weight)
+        outcomes |= dict.fromkeys(at, compare_rows(at[0], new, weight))
+        swapped.append((layer, new, at))
+    _replace(model, swapped)
+    return outcomes
+
+
+def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
+    """Replace each :class:`OneHotLinear` of a model by an Embedding with the same table.
+
+    The way back from :func:`swap_embeddings`; what is kept there is kept here.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        Changed in place.
+    names : collections.abc.Iterable of str, optional
+        Which modules to replace; by default every :class:`OneHotLinear`.
+
+    Returns
+    -------
+    dict of str to str
+        For each name that was replaced, how the rows of the product compare with the table's.
+
+    Raises
+    ------
+    TypeError
+        If a module that was named is no OneHotLinear, or one is a subclass, or what a tool has
+        put in the place of its Linear is none.
+    ValueError
+        If there is nothing to swap; if the Linear has a bias or hooks, or a weight that is
+        computed from others or that another layer uses too, in its own shape;
+        or for the same tables as in :func:`swap_embeddings`.
+
+    Notes
+    -----
+    A weight of its own becomes a new Parameter of shape (vocabulary size, embedding dimension);
+    a table that another layer uses too stays the Parameter that it is.
+
+    Examples
+    --------
+    >>> linear = torch.nn.Linear(4, 5, bias=False)
+    >>> model = torch.nn.Sequential(OneHotLinear(linear, padding_idx=0))
+    >>> swap_one_hot_linears(model)
+    {'0': 'equal in every bit'}
+    >>> model
+    Sequential(
+      (0): Embedding(4, 5, padding_idx=0)
+    )
+    """
+    chosen = chosen_modules(model, names, OneHotLinear)
+    used = _used_elsewhere(model, {f"{name}.linear" for at in chosen.values() for name in at})
+    made: dict[nn.Parameter, nn.Parameter] = {}
+    swapped: list[tuple[nn.Module, nn.Module, list[str]]] = []
+    outcomes: dict[str, str] = {}
+    for layer, at in chosen.items():
+        assert isinstance(layer, OneHotLinear)
+        weight = check_one_hot_linear(at[0], layer)
+        check_memory(at[0], weight, model)
+        new = nn.Embedding(layer.num_embeddings, layer.embedding_dim, device="meta")
+        if used_table(layer.linear) is weight:
+            new.weight = weight
+        elif weight in used:
+            raise ValueError(
+                f"the weight of {at[0]}.linear is that of another layer too, in the shape "
+                f"{tuple(weight.shape)}, which an Embedding cannot hold; give one of them a "
+                "Parameter of its own first."
+            )
+        else:
+            check_parameter_hooks(at[0], weight)
+            new.weight = made.setdefault(weight, _moved(weight))
+        new.padding_idx = layer.padding_idx
+        outcomes |= dict.fromkeys(at, compare_rows(at[0], layer, new.weight))
+        swapped.append((layer, new, at))
+    _replace(model, swapped)
+    return outcomes
+
+
+def _used_elsewhere(model: nn.Module, swapped: set[str]) -> set[nn.Parameter]:
+    """Give the Parameters that a module other than those of these names holds."""
+    modules = model.named_modules(remove_duplicate=False)
+    others = [module for name, module in modules if name not in swapped]
+    return {p for module in others for p in module._parameters.values() if p is not None}
+
+
+def _moved(old: nn.Parameter) -> nn.Parameter:
+    """Give the transpose of a Parameter with all that belongs to it: its gradient, its marks."""
+    with torch.inference_mode(False):  # or the copy could not be trained later
+        new = transposed(old, share=False)
+        vars(new).update(vars(old))
+        if old.grad is not None:
+            new.grad = transposed(old.grad.to_dense(), share=False).data
+    return new
+
+
+def _replace(model: nn.Module, swapped: Sequence[tuple[nn.Module, nn.Module, list[str]]]) -> None:
+    for old, new, at in swapped:
+        new.train(old.training)
+        for kind in MODULE_HOOKS:  # the same dictionaries, so that handles still remove
+            setattr(new, kind, getattr(old, kind))
+        for mark in vars(old).keys() - vars(new).keys() - {*nn.Embedding.__constants__}:
+            setattr(new, mark, getattr(old, mark))
+        for name in at:
+            parent, _, leaf = name.rpartition(".")
+            setattr(model.get_submodule(parent), leaf, new)

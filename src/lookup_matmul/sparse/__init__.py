@@ -1,0 +1,1 @@
+"""Sparse rows times a table: read once from any notation, then summed as an embedding bag."""

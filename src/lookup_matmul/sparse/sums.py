@@ -1,0 +1,102 @@
+"""The third form: a sparse row times a table is a weighted sum of the table's rows."""
+
+from __future__ import annotations  # the reference shows an alias by its name
+
+import torch
+
+from lookup_matmul.inputs import check_table
+from lookup_matmul.sparse.bags import Rows, is_scipy
+from lookup_matmul.sparse.read import bags_for
+
+
+def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
+    """Add up the rows of ``weight`` that each sparse row names, each times its value.
+
+    Equal to :func:`dense_matmul` within the rounding of a sum, in the weight's own precision:
+    a row with ``n`` entries is off the exact sum by at most ``rounding_bound(n + 1, dtype)``
+    times the sum of its terms' absolute values, since each of the ``n`` products is rounded
+    and so is each of the ``n - 1`` additions.
+    Values that are converted to the weight's dtype are rounded once more: ``n + 2``.
+    Both hold as long as nothing over- or underflows.
+    Columns without an entry are never read, so NaN or infinity there stays there.
+
+    Parameters
+    ----------
+    rows : Rows
+        The sparse rows, in any notation.
+        Empty rows give zeros, duplicates add up, the order of the columns is free,
+        and a stored zero is an entry like any other.
+        Values of another dtype are converted to the weight's.
+    weight : torch.Tensor
+        Shape (vocabulary size, embedding dimension at least 1), floating dtype.
+        Tensors in ``rows`` have to be on its device; the arrays of SciPy are copied to it.
+    check : bool
+        Whether to check the input first.
+        With ``False`` the caller vouches for it, and a broken matrix may crash the process.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (number of rows, embedding dimension), dtype and device of ``weight``.
+        Gradients flow to ``weight`` and to values that are tensors and require them, once:
+        torch has no second derivative of an embedding bag, and none in forward mode;
+        :func:`dense_matmul` has both.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind or format, or of a dtype that is not allowed.
+    ValueError
+        If the number of columns is not the number of rows of the table,
+        the arrays do not fit together, or the devices differ or are ``meta``.
+    IndexError
+        If a column is negative or not below the vocabulary size.
+
+    Notes
+    -----
+    It is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"`` on the arrays as they are.
+    The arrays of SciPy are copied if a gradient of ``weight`` may be asked for:
+    ``backward`` reads them again, and SciPy edits a matrix in place even in ``rows != 0``.
+
+    In float16 and bfloat16 the gradient of a row that many entries name stands still
+    when one more term is less than half a step of the sum: 5,000 ones come to 2,048 and to 256.
+    Train such a table in float32, or through :func:`dense_matmul`.
+
+    The checks read the ids once and the offsets twice, and bring five numbers to the CPU.
+    Under :func:`torch.compile` they break the graph; a torch CSR tensor breaks it too,
+    and its values may not require a gradient there.
+    The transforms of :mod:`torch.func` cannot open such a tensor: read it with
+    :func:`to_bags` before.
+
+    Examples
+    --------
+    >>> weight = torch.arange(8.0).reshape(4, 2)
+    >>> rows = torch.tensor([[0.0, 2.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]])
+    >>> sum_of_rows((torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3])), weight)
+    tensor([[22., 27.],
+            [ 0.,  0.]])
+    >>> rows @ weight
+    tensor([[22., 27.],
+            [ 0.,  0.]])
+    """
+    if check:
+        check_table(weight)
+        _check_dim(weight)
+    ids, offsets, weights = bags_for(rows, weight.shape[0], weight.device, check)
+    if weight.requires_grad and torch.is_grad_enabled() and is_scipy(rows):
+        # Backward reads them again, and torch cannot see what SciPy writes in the meantime.
+        ids, offsets = ids.clone(), offsets.clone()
+        weights = None if weights is None else weights.clone()
+    if weights is not None and weights.dtype != weight.dtype:
+        weights = weights.to(weight.dtype)
+    return torch.nn.functional.embedding_bag(
+        ids, weight, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
+    )
+
+
+def _check_dim(weight: torch.Tensor) -> None:
+    if weight.shape[1] == 0:
+        raise ValueError(
+            f"weight has shape {tuple(weight.shape)}, expected at least one column: torch has no "
+            "embedding bag without columns for some dtypes; use dense_matmul."
+        )

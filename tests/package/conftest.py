@@ -1,0 +1,23 @@
+"""What several tests of the package share: the devices at hand, one thread, what torch 2.6 lacks."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    """Run the test on every device of this machine."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Compute with one thread: on tables of a few rows, several mostly wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

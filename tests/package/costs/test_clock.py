@@ -1,0 +1,348 @@
+"""Contenders take turns, and a clock tells the time of a call and of nothing else."""
+
+import gc
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from cuda_stand_in import COLD_S, FLUSH, KERNEL_S, LAUNCH_S, stand_in
+
+from lookup_matmul.costs import Spread, clock, time_side_by_side
+from lookup_matmul.costs.clock import cuda_clock_hz, cuda_stopwatch, launch_s, stopwatch
+
+# The stand-in for a GPU works where it is asked for; a watch takes what a watch takes.
+# ruff: noqa: ARG001
+
+
+class FakeWatch:
+    """A watch that knows the cost of every call, and gets slower by one part in ten each round."""
+
+    def __init__(self, cost_s: dict) -> None:
+        self.cost_s, self.log = cost_s, []
+
+    def __call__(self, call, calls, prepare):
+        """Write down what was asked for, and give the cost."""
+        if prepare:
+            prepare()
+        name = call()
+        self.log.append((name, calls))
+        seen = sum(1 for entry in self.log if entry == (name, calls))
+        return self.cost_s[name] * (1 + 0.1 * (seen - 1))
+
+
+CALLS = {"quick": lambda: "quick", "slow": lambda: "slow"}
+
+
+def test_turns_alternate_and_blocks_last_as_long_as_asked():
+    """A drift of the machine meets all; the quick one is called more often in a turn."""
+    watch = FakeWatch({"quick": 1e-3, "slow": 5e-3})
+    times = time_side_by_side(CALLS, rounds=5, block_s=0.02, watch=watch)
+    tried = [("quick", 1)] * 2 + [("slow", 1)] * 2
+    assert watch.log == tried + [("quick", 20), ("slow", 4)] * 5
+    assert times["quick"] == pytest.approx(Spread(1.2e-3, 1.1e-3, 1.3e-3, 5, 20))
+    assert times["slow"] == pytest.approx(Spread(6e-3, 5.5e-3, 6.5e-3, 5, 4))
+
+
+def test_a_call_longer_than_a_block_is_called_once():
+    """Never zero times."""
+    times = time_side_by_side(CALLS, rounds=3, watch=FakeWatch({"quick": 1.0, "slow": 50.0}))
+    assert {spread.calls for spread in times.values()} == {1}
+
+
+def test_a_slow_first_call_does_not_set_the_length_of_a_turn():
+    """The quicker of two does, since the first may set something up."""
+    costs = iter([1.0, 1e-3])
+    times = time_side_by_side({"a": lambda: "a"}, block_s=0.02, watch=lambda *_: next(costs, 1e-3))
+    assert times["a"].calls == 20
+
+
+def test_a_turn_takes_no_more_calls_than_allowed(monkeypatch):
+    """A graph holds so many; and a clock that stood still asks for no more either."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    for device, most in (("cuda", 100), ("cpu", 10**6)):
+        watch = FakeWatch({"quick": 0.0, "slow": 1e-2})
+        times = time_side_by_side(CALLS, rounds=3, device=device, watch=watch)
+        assert {name: spread.calls for name, spread in times.items()} == {"quick": most, "slow": 2}
+
+
+def test_a_hot_turn_begins_with_calls_that_fill_the_caches():
+    """A hundredth of those that are timed, or one, since the turn before has emptied them."""
+    log, cost_s = [], {"a": 1e-5, "b": 1e-3}
+    calls = {name: lambda name=name: log.append(name) or name for name in cost_s}
+
+    def watch(call, calls, prepare):
+        log.append(calls)
+        return cost_s[call()]
+
+    time_side_by_side(calls, rounds=3, block_s=1e-2, watch=watch)
+    assert log == [1, "a"] * 2 + [1, "b"] * 2 + [*["a"] * 10, 1000, "a", "b", 10, "b"] * 3
+
+
+def test_a_cold_turn_is_prepared_and_a_single_call():
+    """The cache is emptied before each measured call, also before the first."""
+    watch, emptied = FakeWatch({"quick": 1e-3, "slow": 5e-3}), []
+    time_side_by_side(CALLS, rounds=4, prepare=lambda: emptied.append(1), watch=watch)
+    assert len(emptied) == len(watch.log) == 8
+    assert {calls for _, calls in watch.log} == {1}
+
+
+@pytest.mark.parametrize("rounds", [-1, 0, 2])
+def test_too_few_rounds_have_no_quartiles(rounds):
+    """Nothing is measured that could not be told."""
+    with pytest.raises(ValueError, match=f"rounds is {rounds}, expected at least 3"):
+        time_side_by_side(CALLS, rounds=rounds, watch=FakeWatch({}))
+
+
+@pytest.fixture
+def wait(monkeypatch):
+    """Give a function that lets the clock go on, which stands still otherwise."""
+    now = [100.0]
+    monkeypatch.setattr(clock, "perf_counter", lambda: now[0])
+
+    def wait(seconds):
+        now[0] += seconds
+
+    return wait
+
+
+@pytest.mark.parametrize("calls", [1, 3, 1000])
+def test_the_real_watch_measures_a_known_cost(wait, calls):
+    """Calls of 5 ms take 5 ms each, however many there are."""
+    assert stopwatch(lambda: wait(0.005), calls) == pytest.approx(0.005)
+    assert stopwatch(lambda: wait(0.005), calls, lambda: wait(1)) == pytest.approx(0.005)
+
+
+def test_the_real_watch_goes_on():
+    """It is the clock of the machine: two readings differ by what lies between them."""
+    before = time.perf_counter()
+    first, second = clock._now(), clock._now()
+    assert before <= first <= second <= time.perf_counter()
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_one_call_timed_is_one_call_made(calls):
+    """And each is prepared once, if it is prepared at all; garbage is not collected meanwhile."""
+    log = []
+    stopwatch(lambda: log.append(gc.isenabled()), calls)
+    assert log == [False] * calls
+    del log[:]
+    stopwatch(lambda: log.append("call"), calls, lambda: log.append("prepare"))
+    assert log == ["prepare", "call"] * calls
+    assert gc.isenabled()
+
+
+def test_the_real_watch_waits_for_a_device(wait, monkeypatch):
+    """What an accelerator has yet to do when a call returns belongs to the call."""
+    asked = []
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.accelerator, "synchronize", lambda: [wait(cost) for cost in asked] and asked.clear()
+    )
+    assert stopwatch(lambda: asked.append(0.25), 4, lambda: asked.append(9.0)) == 0.25
+
+
+QUIET = """
+import shutil, sys
+import torch
+# As a build for CUDA is without a driver: torch's search for a compiler begins only there.
+torch.version.cuda = "13.0"
+torch._C._cuda_getDeviceCount = lambda: 0
+assert shutil.which("nvcc")
+{work}
+"""
+WORKS = {
+    "ours": """
+import lookup_matmul, lookup_matmul.figures
+from lookup_matmul import costs
+from lookup_matmul.costs.cases import Case, Inputs
+from lookup_matmul.costs.contenders import contender
+a = torch.ones(10)
+costs.time_side_by_side({"sum": a.sum, "product": a.prod}, rounds=3, block_s=0)
+costs.measure_cases([], ceilings={}, device="cpu")
+# What would compile finds its imports done; it cannot do them itself in a build that is no CUDA's.
+torch.compiler.reset = lambda: None
+torch.compile = lambda call, **_: call if "torch.utils.cpp_extension" in sys.modules else None
+case = Case("compiled one-hot", "forward", 4, 5, 3, "uniform", "float32", "hot")
+none = torch.empty(0)
+contender(case, Inputs(torch.tensor([2, 3, 1]), torch.ones(4, 5), none, none))()
+""",
+    "benchmark": "import torch.utils.benchmark",
+}
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_nothing_is_said_about_a_compiler_of_cuda(tmp_path, work):
+    """Where one lies about but no driver does, torch says so on import of its own benchmarks."""
+    nvcc = tmp_path / "bin" / "nvcc"
+    nvcc.parent.mkdir()
+    nvcc.write_text("#!/bin/sh\n")
+    nvcc.chmod(0o755)
+    path = f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", QUIET.replace("{work}", WORKS[work])],
+        env=os.environ | {"PATH": path, "CUDA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == ""
+    if work == "benchmark":  # so that the others could fail
+        assert "No CUDA runtime is found, using CUDA_HOME=" in done.stderr
+    else:
+        assert done.stderr == ""
+
+
+def test_threads_are_those_of_torch():
+    """A timer's default of one thread would measure another program."""
+    seen = []
+    stopwatch(lambda: seen.append(torch.get_num_threads()), 1)
+    assert set(seen) == {torch.get_num_threads()}
+
+
+@pytest.fixture
+def gpu():
+    """Give a stand-in for a GPU, with two clocks."""
+    with stand_in() as gpu:
+        yield gpu
+
+
+A = torch.ones(10)
+
+
+def not_while_captured():
+    """Queue fifteen kernels, but not into a graph, as some optimisers do."""
+    if torch.cuda.is_current_stream_capturing():
+        raise RuntimeError("Attempting CUDA graph capture of step()")
+    for _ in range(15):
+        torch.neg(A)
+
+
+GRAPHED = {
+    "one kernel": (1, lambda: torch.neg(A)),
+    "three kernels": (3, lambda: torch.neg(A).add(1).mul(2)),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHED)
+@pytest.mark.parametrize("calls", [1, 3, 100, 250])
+def test_a_graph_has_no_launches_in_its_time(gpu, name, calls):
+    """Kernels of 3 µs take 3 µs, though the processor needs 10 to ask for one."""
+    kernels, call = GRAPHED[name]
+    assert kernels * KERNEL_S < LAUNCH_S
+    assert cuda_stopwatch(call, calls) == pytest.approx(kernels * KERNEL_S, rel=1e-6)
+    assert launch_s(call) == pytest.approx(kernels * LAUNCH_S, rel=1e-6)
+
+
+def test_a_call_that_no_graph_holds_is_kept_waiting_until_all_are_queued(gpu):
+    """Twenty calls of fifteen kernels: fewer than a queue holds, and none has begun before."""
+    assert cuda_stopwatch(not_while_captured, 100) == pytest.approx(15 * KERNEL_S, rel=1e-6)
+    assert launch_s(not_while_captured) == pytest.approx(15 * LAUNCH_S, rel=1e-6)
+    assert gpu.captured is None
+
+
+def test_a_queue_that_overruns_is_no_time(gpu, monkeypatch):
+    """More kernels than a queue holds make the processor wait: better no time than a wrong one."""
+    monkeypatch.setattr(clock, "MOST_QUEUED", 100)
+    with pytest.raises(TimeoutError, match=r"100 calls could not be queued within 0\.125 s"):
+        cuda_stopwatch(not_while_captured, 100)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: torch.neg(A).sum().item(), lambda: torch.neg(A).nonzero()],
+    ids=["item", "size"],
+)
+def test_a_call_that_waits_for_the_gpu_is_timed_by_the_processor(gpu, call):
+    """Its own time holds its launches, so none is told beside; and no capture is tried."""
+    assert cuda_stopwatch(call, 5) >= 2 * LAUNCH_S + KERNEL_S
+    assert launch_s(call) is None
+    assert not gpu.spoilt
+
+
+def test_a_call_that_queues_nothing_is_timed_by_the_processor(gpu):
+    """A view is no kernel, and an empty graph would take no time at all."""
+    call = lambda: A.view(2, 5)  # noqa: E731
+    assert cuda_stopwatch(lambda: (call(), gpu.ask(0, 0) and None)[1], 5) >= 0
+    assert clock._captured(call, 1) == clock.HOST
+    assert launch_s(call) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "kernels"), [(GRAPHED["one kernel"][1], 1), (not_while_captured, 15)]
+)
+def test_every_cold_call_comes_after_a_flush_of_its_own(gpu, call, kernels):
+    """Fifty pairs, or twenty, each after a pass that leaves nothing to be written back."""
+    through = torch.ones(FLUSH)
+    seconds = cuda_stopwatch(call, 50, through.sum)
+    assert seconds == pytest.approx(kernels * KERNEL_S + COLD_S, rel=1e-6)
+    assert cuda_stopwatch(call, 50, through.neg_) > 2 * seconds  # so that it could be seen
+
+
+def test_side_by_side_on_the_gpu(gpu):
+    """The same turns as on a CPU, by its own clock."""
+    calls = {name: call for name, (_, call) in GRAPHED.items()}
+    times = time_side_by_side(calls, rounds=3, block_s=0.005, device="cuda")
+    for name, (kernels, _) in GRAPHED.items():
+        assert times[name].median_s == pytest.approx(kernels * KERNEL_S, rel=1e-6)
+        assert times[name].calls == 100
+    times = time_side_by_side(calls, rounds=3, prepare=torch.ones(FLUSH).sum, device="cuda")
+    assert {spread.calls for spread in times.values()} == {50}
+    assert times["one kernel"].median_s == pytest.approx(KERNEL_S + COLD_S, rel=1e-6)
+
+
+def test_a_graph_is_captured_once_and_goes_with_its_call(gpu):
+    """Not for each turn; and no graph keeps the tensors of a call that is gone."""
+    call = lambda: torch.neg(A)  # noqa: E731
+    assert clock._captured(call, 7) is clock._captured(call, 7)
+    assert call in clock._known
+    before = len(clock._known)
+    del call
+    assert len(clock._known) == before - 1
+
+
+def test_a_failed_capture_is_ended(gpu):
+    """What the probe did not find out fails while it is captured, and the next graph works."""
+
+    def spoils():
+        torch.neg(A)
+        if torch.cuda.is_current_stream_capturing():
+            gpu.wait()
+
+    assert clock._captured(spoils, 1) is None
+    assert gpu.captured is None
+    assert cuda_stopwatch(spoils, 5) == pytest.approx(KERNEL_S, rel=1e-6)
+    assert cuda_stopwatch(GRAPHED["one kernel"][1], 5) == pytest.approx(KERNEL_S, rel=1e-6)
+
+
+def test_the_clock_of_the_gpu_is_told_after_it_was_kept_busy(gpu):
+    """Cycles over the time between two events, at least 50 ms after the first of them."""
+    before = gpu.host_s
+    assert cuda_clock_hz() == pytest.approx(1.25e9)
+    assert gpu.host_s - before >= 0.05
+
+
+def test_what_is_queued_on_a_lost_gpu_is_an_error(gpu):
+    """And no time."""
+    gpu.lost = True
+    with pytest.raises(RuntimeError, match="device-side assert"):
+        cuda_stopwatch(GRAPHED["one kernel"][1], 5)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
+def test_a_gpu_is_measured_by_its_own_clock():
+    """A sleep of the GPU of a known number of cycles takes its time, and more calls take more."""
+    short, long = (cuda_stopwatch(lambda n=n: torch.cuda._sleep(n), 3) for n in (10**6, 10**7))
+    assert 5 < long / short < 20
+    assert 1e8 < cuda_clock_hz() < 1e10
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
+def test_a_gpu_is_measured_as_triton_does():
+    """Its graphs of the same call take as long, within a factor."""
+    do_bench_cudagraph = pytest.importorskip("triton.testing").do_bench_cudagraph
+    a = torch.ones(2**20, device="cuda")
+    ours, theirs = cuda_stopwatch(lambda: a + 1, 100), do_bench_cudagraph(lambda: a + 1) / 1e3
+    assert 0.5 < ours / theirs < 2

@@ -1,0 +1,364 @@
+"""Measuring checks first, times in turns, says what it left out and why, and knows a lost GPU."""
+
+import re
+
+import pytest
+import torch
+from cuda_stand_in import COLD_S, KERNEL_S, LAUNCH_S, stand_in
+
+# Names of parameters that a test does not need are those of the functions replaced.
+# ruff: noqa: ARG001, ARG005
+from lookup_matmul.costs import (
+    Case,
+    DeviceLost,
+    clock,
+    draw_ids,
+    measure,
+    measure_cases,
+    measure_ceilings,
+)
+from lookup_matmul.costs.cases import DTYPES, Inputs, draw_inputs
+from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.predict import key_of
+from lookup_matmul.costs.recorder import sweep
+
+CASE = Case("lookup", "forward", 50, 16, 64, "uniform", "float32", "hot")
+KINDS = [("forward", 0), ("forward", 8), ("backward", 0), ("step", 0)]
+FORMS = [
+    CASE._replace(form=form, direction=direction, bags=bags)
+    for direction, bags in KINDS
+    for form in forms_of(direction, bags)
+]
+PRICES = {key_of(case): [1e-6, 2e-6, 3e-6] for case in FORMS}
+RATE = {"random": [1e10] * 3, "zeros": [1e10] * 3}
+CEILINGS = {
+    "fixed_s": {"hot": PRICES, "cold": PRICES},
+    "row_s": {"hot": {}, "cold": {}},
+    "bandwidth": [{"working_set": 2**20, "bytes_per_s": [1e9] * 3}],
+    "first_touch": [],
+    "rate": dict.fromkeys((*DTYPES, "divisions"), RATE),
+}
+GROUPS = [
+    [case for case in FORMS if (case.direction, case.bags) == kind and "compiled" not in case.form]
+    for kind in KINDS
+]
+each_group = pytest.mark.parametrize("group", GROUPS, ids=["forward", "bags", "backward", "step"])
+ERRORS = {"max_error", "relative_error", "error_bound"}
+TIMES = {"median_s", "low_s", "high_s", "rounds", "calls", "launch_s", "clock_hz"}
+MEASURED = {"distinct", "predicted_s", "peak_bytes", "repeats_bitwise", *ERRORS, *TIMES}
+
+
+def measured(cases, device="cpu"):
+    """Measure with ceilings that nobody measured."""
+    return measure_cases(cases, ceilings=CEILINGS, device=device, rounds=3)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Empty a small cache, and take 2 µs for every call: these tests do not look at times."""
+
+    def steady(call, calls, prepare=None):
+        if prepare:
+            prepare()
+        call()
+        return 2e-6
+
+    monkeypatch.setattr(clock, "FLUSHED_BYTES", 2**18)
+    monkeypatch.setattr(clock, "stopwatch", steady)
+
+
+@pytest.fixture
+def gpu():
+    """Give a stand-in for a GPU."""
+    with stand_in() as gpu:
+        yield gpu
+
+
+@each_group
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("cache", ["hot", "cold"])
+def test_every_form_is_checked_and_described(group, dtype, cache):
+    """All members that a recording asks for, and what torch lacks in its words."""
+    if group[0].direction == "step" and dtype != "float32":
+        pytest.skip("optimisers are measured in float32")
+    group = [case._replace(dtype=dtype, cache=cache) for case in group]
+    results = measured(group)
+    assert [Case(*(result[name] for name in Case._fields)) for result in results] == group
+    for result in results:
+        if result["form"] == "sparse product" and dtype != "float32" and "skipped" in result:
+            assert result["skipped"]["kind"] == "not in torch"
+            assert "not implemented for" in result["skipped"]["says"]
+            continue
+        assert set(result) == {*Case._fields, *MEASURED}
+        assert result["median_s"] == 2e-6
+        assert result["distinct"] <= 50
+        assert result["repeats_bitwise"] is True
+        assert result["launch_s"] is result["clock_hz"] is None
+        assert result["relative_error"] < 0.05
+        made = "sparse gradient" not in result["form"] and "SGD" not in result["form"]
+        assert (result["peak_bytes"] > 0) == made or result["direction"] == "step"
+
+
+def test_groups_are_measured_one_after_the_other():
+    """In the order given, and each in turns."""
+    cases = [CASE, CASE._replace(form="sparse product"), CASE._replace(ids=2)]
+    assert [(r["form"], r["ids"]) for r in measured(cases)] == [(c.form, c.ids) for c in cases]
+
+
+@pytest.mark.parametrize("dtype", ["tf32", "float32"])
+def test_reduced_precision_is_allowed_where_it_is_named(dtype, monkeypatch):
+    """While results are computed, and not afterwards."""
+    seen = set()
+    monkeypatch.setattr(
+        clock, "stopwatch", lambda *_: seen.add(torch.backends.cuda.matmul.allow_tf32) or 2e-6
+    )
+    measured([CASE._replace(dtype=dtype)])
+    assert seen == {dtype == "tf32"}
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+def test_a_wrong_form_is_not_timed(monkeypatch):
+    """A lookup that returns the row below."""
+
+    def wrong(case, inputs):
+        below = (inputs.ids + 1) % len(inputs.weight)
+        return contender(case, inputs._replace(ids=below) if case.form == "lookup" else inputs)
+
+    monkeypatch.setattr(measure, "contender", wrong)
+    below, right = measured([CASE, CASE._replace(form="sparse product")])
+    assert below["skipped"]["kind"] == "wrong result"
+    assert below["skipped"]["says"].startswith("AssertionError: not within")
+    assert "median_s" not in below
+    assert right["median_s"] == 2e-6
+
+
+def test_a_case_that_does_not_fit_is_predicted_and_skipped(monkeypatch):
+    """Before a byte of it is allocated, and the others of its group are measured."""
+    monkeypatch.setattr(measure, "free_bytes", lambda device: 3 * 10**5 if device == "cpu" else 0)
+    group = [case._replace(vocab_size=500) for case in (CASE, CASE._replace(form="one-hot built"))]
+    small, large = measured(group)
+    assert "skipped" not in small
+    assert large["skipped"] == {
+        "kind": "does not fit", "says": "needs 0.0 GB of the 0.0 GB that are free"
+    }  # fmt: skip
+    assert large["predicted_s"] > 0
+
+
+@pytest.mark.parametrize("form", forms_of("forward", 0))
+def test_what_a_form_holds_is_counted_before_it_is_tried(monkeypatch, form):
+    """Four times what its call holds, one-hot rows of 128 kB among it, and three tables of 32 kB."""
+    distinct = draw_ids("uniform", 64, 500).unique().numel()
+    ids, table, matrix, result = 64 * 8, 500 * 16 * 4, 64 * 500 * 4, 64 * 16 * 4
+    held = {
+        "lookup": ids + distinct * 64 + result,
+        "one-hot built": ids + matrix,
+        "multiplication alone": matrix + table + result,
+        "sparse product": 65 * 4 + 64 * 8 + distinct * 64 + 2 * result,
+    }.get(form, ids + table + matrix + result)
+    needed = 3 * table + 4 * held
+    monkeypatch.setattr(
+        measure, "contender", lambda case, inputs: lambda: inputs.weight[inputs.ids]
+    )
+    for free, fits in ((needed / 0.8 - 9, False), (needed / 0.8 + 9, True)):
+        monkeypatch.setattr(measure, "free_bytes", lambda device, free=free: free)
+        (result,) = measured([CASE._replace(form=form, vocab_size=500)])
+        assert (result.get("skipped", {}).get("kind") == "does not fit") != fits
+
+
+def test_a_case_that_takes_too_long_is_skipped(monkeypatch):
+    """By the prediction, since trying it would take that long; then nothing is even drawn."""
+    monkeypatch.setattr(measure, "draw_inputs", None)
+    slow = CEILINGS | {"bandwidth": [{"working_set": 1, "bytes_per_s": [1.0] * 3}]}
+    (result,) = measure_cases([CASE], ceilings=slow, device="cpu", rounds=3)
+    assert result["skipped"]["kind"] == "takes too long"
+    assert re.match(r"predicted to take \d+\.\d s for one call", result["skipped"]["says"])
+
+
+def test_the_patience_can_be_chosen():
+    """A page that needs a time waits for it on a slow machine too."""
+    slow = CEILINGS | {"bandwidth": [{"working_set": 1, "bytes_per_s": [1.0] * 3}]}
+    (result,) = measure_cases([CASE], ceilings=slow, device="cpu", rounds=3, patience_s=1e9)
+    assert result["predicted_s"] > 1
+    assert result["median_s"] > 0
+    (result,) = measure_cases([CASE], ceilings=slow, device="cpu", rounds=3, patience_s=0.125)
+    assert result["skipped"]["says"].endswith("more than 0.125 s")
+
+
+def test_a_form_that_torch_lacks_is_skipped_in_its_words(monkeypatch):
+    """Also if no other form is left."""
+
+    def lacking(case, inputs):
+        raise NotImplementedError(f"\"{case.form}\" not implemented for '{inputs.weight.dtype}'")
+
+    monkeypatch.setattr(measure, "contender", lacking)
+    (result,) = measured([CASE])
+    said = "NotImplementedError: \"lookup\" not implemented for 'torch.float32'"
+    assert result["skipped"] == {"kind": "not in torch", "says": said}
+
+
+def out_of_memory(times):
+    """Give a function in the place of contender that lacks memory so many times."""
+    left = iter([True] * times)
+
+    def make(case, inputs):
+        if case.form == "lookup" and next(left, False):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 TiB.")
+        return contender(case, inputs)
+
+    return make
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_lack_of_memory_is_tried_twice(gpu, monkeypatch, times):
+    """After what torch keeps was given back; the second time it is the reason, of this form only."""
+    monkeypatch.setattr(measure, "contender", out_of_memory(times))
+    lookup, product = measured([CASE, CASE._replace(form="multiplication alone")], "cuda")
+    assert "empty_cache" in gpu.log
+    assert ("skipped" in lookup) == (times == 2)
+    if times == 2:
+        said = "OutOfMemoryError: CUDA out of memory. Tried to allocate 2 TiB."
+        assert lookup["skipped"] == {"kind": "does not fit", "says": said}
+    assert "skipped" not in product
+
+
+def test_memory_is_given_back_before_a_form_is_tried_again(gpu, monkeypatch):
+    """The error of the first try no longer holds the tensors of its call."""
+    from weakref import ref
+
+    held, alive = [], []
+
+    def make(case, inputs):
+        if held:
+            alive.append(held[0]() is not None)
+            return contender(case, inputs)
+        large = torch.ones(100)
+        held.append(ref(large))
+        raise torch.OutOfMemoryError(f"CUDA out of memory beside {large.shape}")
+
+    monkeypatch.setattr(measure, "contender", make)
+    assert "skipped" not in measured([CASE], "cuda")[0]
+    assert alive == [False]
+
+
+def test_a_lost_gpu_ends_the_run(gpu, monkeypatch):
+    """After an assertion on the device every answer is that error: no reason to skip a case."""
+
+    def asserts(case, inputs):
+        gpu.lost = case.form == "multiplication alone"
+        return contender(case, inputs)
+
+    monkeypatch.setattr(measure, "contender", asserts)
+    with pytest.raises(DeviceLost, match=r"answers no more: .*device-side assert .*start again"):
+        measured([CASE, CASE._replace(form="multiplication alone"), CASE._replace(ids=3)], "cuda")
+
+
+def test_a_gpu_lost_while_timing_ends_the_run_too(gpu, monkeypatch):
+    """Errors of a GPU come late."""
+
+    def late():
+        gpu.lost = True
+        torch.cuda.synchronize()
+
+    monkeypatch.setattr(clock, "cuda_clock_hz", late)
+    with pytest.raises(DeviceLost, match="device-side assert"):
+        measured([CASE], "cuda")
+
+
+def test_a_queue_that_cannot_be_filled_in_time_is_a_reason(gpu, monkeypatch):
+    """And not a time."""
+
+    def overruns(call, calls, prepare):
+        raise TimeoutError(f"{calls} calls could not be queued within 0.125 s")
+
+    monkeypatch.setattr(clock, "cuda_stopwatch", overruns)
+    (result,) = measured([CASE], "cuda")
+    said = "TimeoutError: 1 calls could not be queued within 0.125 s"
+    assert result["skipped"] == {"kind": "takes too long", "says": said}
+
+
+@each_group
+def test_every_form_on_a_stand_in_for_a_gpu(gpu, group):
+    """Its own clock for kernels, the launches beside, the clock rate, memory in blocks."""
+    results = measured(group, "cuda")
+    assert not [result["skipped"] for result in results if "skipped" in result]
+    for result in results:
+        assert set(result) == {*Case._fields, *MEASURED}
+        assert result["clock_hz"] == pytest.approx(1.25e9)
+        assert result["peak_bytes"] == 512
+        kernels, waits = result["median_s"] / KERNEL_S, result["launch_s"] is None
+        if result["form"] in ("lookup", "multiplication alone", "embedding bag") and not waits:
+            assert result["launch_s"] == pytest.approx(round(kernels) * LAUNCH_S)
+            assert kernels == pytest.approx(round(kernels))
+        # A view queues nothing, and to coalesce is to wait for the number of distinct ids; what
+        # Adam counts its steps with lies on the CPU, which the stand-in cannot tell.
+        if result["direction"] != "step":
+            assert waits == (", sparse" in result["form"])
+    assert gpu.captured is None
+
+
+def test_a_cold_case_on_a_stand_in_for_a_gpu(gpu):
+    """Fifty calls a turn, each after a flush."""
+    (result,) = measured([CASE._replace(cache="cold")], "cuda")
+    assert result["median_s"] == pytest.approx(KERNEL_S + COLD_S, rel=1e-6)
+    assert result["calls"] == 50
+
+
+def test_the_compiled_form_is_offered_fusion_on_a_gpu_alone(monkeypatch):
+    """By templates of its compiler, as far as this torch has them; its memory tells if it fused."""
+    asked = []
+
+    def compile_(call, *, options, **_):
+        asked.append(options)
+        return call
+
+    monkeypatch.setattr(torch, "compile", compile_)
+    monkeypatch.setattr(torch.compiler, "reset", lambda: None)
+    case = CASE._replace(form="compiled one-hot")
+    inputs = draw_inputs(case, torch.arange(64) % 50, "cpu")
+    assert contender(case, inputs)().shape == (64, 16)
+    on_gpu = mock_cuda(inputs.ids)
+    contender(case, Inputs(on_gpu, *inputs[1:]))()
+    assert asked[0] == {}
+    assert "max_autotune_gemm" in asked[1]
+
+
+def mock_cuda(tensor):
+    """Say of a tensor that it lies on a GPU."""
+
+    class OnGpu(torch.Tensor):
+        is_cuda = True
+
+    return tensor.as_subclass(OnGpu)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
+@pytest.mark.parametrize("cache", ["hot", "cold"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_form_on_a_gpu(dtype, cache, monkeypatch):
+    """The same, there, by the clock that is there."""
+    monkeypatch.undo()
+    cases = [
+        c._replace(dtype=dtype, cache=cache)
+        for c in FORMS
+        if c.direction == "forward" or (dtype, cache) == ("float32", "hot")
+    ]
+    ceilings = measure_ceilings("cuda", quick=True)
+    results = measure_cases(cases, ceilings=ceilings, device="cuda", rounds=3)
+    wrong = [
+        r for r in results if r.get("skipped", {}).get("kind", "not in torch") != "not in torch"
+    ]
+    assert not wrong
+    assert all(r["launch_s"] is None or r["launch_s"] > 0 for r in results if "skipped" not in r)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
+def test_a_quick_sweep_on_a_gpu(monkeypatch):
+    """Of all directions, as the command does it."""
+    monkeypatch.undo()
+    results = measure_cases(
+        sweep("quick"),
+        ceilings=measure_ceilings("cuda", quick=True),
+        device="cuda",
+        rounds=3,
+    )
+    assert not [result["skipped"] for result in results if "skipped" in result]

@@ -1,0 +1,220 @@
+"""Ceilings find what a machine was made to do, and a prediction is what a hand makes of them."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from lookup_matmul.costs import Case, Spread, measure_ceilings, parts, predicted_s
+from lookup_matmul.costs import predict as ceilings
+from lookup_matmul.costs.contenders import forms_of
+
+LOOKUP = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
+FORMS = [
+    LOOKUP._replace(form=form, direction=direction, bags=bags, ids=3 * (bags or 1))
+    for direction, bags in [("forward", 0), ("forward", 1), ("backward", 0), ("step", 0)]
+    for form in forms_of(direction, bags)
+]
+
+
+def triple(value):
+    """Quartiles of which only the middle one is to be used."""
+    return [value / 2, value, value * 3]
+
+
+def machine(**changed):
+    """Give the ceilings of a machine with round numbers."""
+    fixed = {
+        cache: {ceilings.key_of(case): triple(0.0) for case in FORMS} for cache in ("hot", "cold")
+    }
+    return {
+        "fixed_s": fixed,
+        "row_s": {"hot": {}, "cold": {}},
+        "bandwidth": [{"working_set": 2**10, "bytes_per_s": triple(1e30)}],
+        "first_touch": [],
+        "rate": {"float32": {"random": triple(1e30)}, "divisions": {"random": triple(1e30)}},
+    } | changed
+
+
+def curve(*points):
+    """Give bandwidths by working set."""
+    return [{"working_set": size, "bytes_per_s": triple(rate)} for size, rate in points]
+
+
+def test_the_fixed_cost_is_that_of_the_form_and_the_cache():
+    """Forward is not backward, a bag's product is not another, and hot is not cold."""
+    prices = {
+        cache: {ceilings.key_of(case): triple(k + offset) for k, case in enumerate(FORMS)}
+        for cache, offset in [("hot", 1), ("cold", 100)]
+    }
+    for k, case in enumerate(FORMS):
+        if case.form != "compiled one-hot":
+            assert predicted_s(case, 2, machine(fixed_s=prices)) == pytest.approx(k + 1)
+            cold = predicted_s(case._replace(cache="cold"), 2, machine(fixed_s=prices))
+            assert cold == pytest.approx(k + 100)
+    compiled, product = (
+        predicted_s(LOOKUP._replace(form=form), 2, machine(fixed_s=prices))
+        for form in ("compiled one-hot", "multiplication alone")
+    )
+    assert compiled == pytest.approx(product)
+
+
+def test_each_row_has_its_price():
+    """Of the ids forward, and of the distinct rows in a step."""
+    row = {"hot": {"forward lookup": triple(2.0), "step SparseAdam": triple(3.0)}, "cold": {}}
+    assert predicted_s(LOOKUP, 2, machine(row_s=row)) == pytest.approx(6)
+    step = LOOKUP._replace(form="SparseAdam", direction="step")
+    assert predicted_s(step, 2, machine(row_s=row)) == pytest.approx(6)
+    assert predicted_s(step._replace(form="Adam, dense"), 2, machine(row_s=row)) < 1e-20
+
+
+def test_bytes_take_the_bandwidth_of_the_level_they_live_in():
+    """124 bytes: between two points by the logarithm, beyond the ends the nearest, cold the last."""
+    (part,) = parts(LOOKUP, 2)
+    assert part.bytes == part.working_set == 124
+    levels = curve((31, 31.0), (496, 93.0))  # 124 is half way in the logarithm
+    assert predicted_s(LOOKUP, 2, machine(bandwidth=levels)) == pytest.approx(124 / 62)
+    assert predicted_s(LOOKUP, 2, machine(bandwidth=curve((200, 31.0), (496, 93.0)))) == 124 / 31
+    assert predicted_s(LOOKUP, 2, machine(bandwidth=curve((20, 31.0), (100, 93.0)))) == 124 / 93
+    exact = curve((31, 31.0), (124, 62.0), (496, 93.0))
+    assert predicted_s(LOOKUP, 2, machine(bandwidth=exact)) == 2
+    cold = LOOKUP._replace(cache="cold")
+    assert predicted_s(cold, 2, machine(bandwidth=levels)) == pytest.approx(124 / 93)
+
+
+def test_kernels_follow_each_other_and_each_waits_for_its_slowest():
+    """Zeros and ones move bytes, the product computes: the sum of maxima, not a maximum of sums."""
+    case = LOOKUP._replace(form="one-hot built and multiplied")
+    rate = {"float32": {"random": triple(60.0)}, "divisions": {"random": triple(1.0)}}
+    slow = machine(bandwidth=curve((1, 124.0)), rate=rate)
+    zeros, ones, product = parts(case, 2)
+    assert (zeros.bytes, ones.bytes, product.bytes, product.operations) == (48, 24, 188, 120)
+    assert predicted_s(case, 2, slow) == pytest.approx(
+        48 / 124 + 24 / 124 + max(188 / 124, 120 / 60)
+    )
+
+
+def test_divisions_have_a_rate_of_their_own():
+    """Adam takes a root, divides twice."""
+    adam = LOOKUP._replace(form="Adam, dense", direction="step")
+    rate = {"float32": {"random": triple(1e30)}, "divisions": {"random": triple(10.0)}}
+    assert predicted_s(adam, 2, machine(rate=rate)) == pytest.approx(3 * 20 / 10)
+    sgd = adam._replace(form="SGD, dense")
+    assert predicted_s(sgd, 2, machine(rate=rate)) < 1e-20
+
+
+def test_new_memory_is_paid_for_when_it_is_touched():
+    """Each tensor by its own size."""
+    touch = [
+        {"allocated": 50, "s_per_byte": triple(0.0)},
+        {"allocated": 60, "s_per_byte": triple(0.5)},
+    ]
+    assert predicted_s(LOOKUP, 2, machine(first_touch=touch)) == pytest.approx(30)
+    case = LOOKUP._replace(form="one-hot built and multiplied")  # of 48 and of 60 bytes
+    assert predicted_s(case, 2, machine(first_touch=touch)) == pytest.approx(30)
+
+
+def test_a_dtype_has_its_rate_and_without_one_float32_s():
+    """A CPU is measured in float32."""
+    case = LOOKUP._replace(form="multiplication alone", dtype="bfloat16")
+    rate = {"float32": {"random": triple(60.0)}, "divisions": {"random": triple(1.0)}}
+    assert predicted_s(case, 2, machine(rate=rate)) == pytest.approx(2)
+    rate["bfloat16"] = {"random": triple(120.0)}
+    assert predicted_s(case, 2, machine(rate=rate)) == pytest.approx(1)
+
+
+def test_a_form_without_a_fixed_cost_is_not_guessed():
+    """A backward pass is never cold, and a recording may lack a form."""
+    with pytest.raises(KeyError, match="forward lookup"):
+        predicted_s(LOOKUP, 2, machine(fixed_s={"hot": {}}))
+
+
+@pytest.fixture
+def clockwork(monkeypatch):
+    """Let a machine with known numbers answer instead of the clock."""
+    asked = []
+
+    def answer(contenders, *, rounds, block_s, prepare=None, device="cpu"):
+        assert block_s > 0
+        asked.append((prepare is not None, device))
+        times = {}
+        for name, call in contenders.items():
+            if isinstance(name, tuple):  # a form and a number of ids
+                seconds = (50e-6 if prepare else 2e-6) + (name[1] > 2) * 1024 * 7e-9
+            elif isinstance(name, int):  # bytes that a copy reads and writes
+                seconds = 1e-6 + name / 8e9
+            elif name in ("new", "old"):
+                size = call.args[0] * 4 if name == "new" else call.__self__.nbytes
+                seconds = size / 4e9 * (3 if name == "new" and size > 2**25 else 1)
+            elif name == "":
+                seconds = 1e-6
+            elif hasattr(call, "args"):  # a product
+                seconds = 2 * len(call.args[0]) ** 3 / (1e11 if name == "random" else 2e11)
+            else:  # roots
+                seconds = 1e-6 + call.__self__.numel() / 4e9
+            times[name] = Spread(seconds, seconds * 0.9, seconds * 1.2, rounds, 1)
+        return times
+
+    monkeypatch.setattr(ceilings, "time_side_by_side", answer)
+    return asked
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
+    """The price of a call is taken off before bytes, rows and roots are divided by time."""
+    found = measure_ceilings("cpu", quick=quick)
+    assert found["fixed_s"]["hot"]["forward lookup"] == pytest.approx([1.8e-6, 2e-6, 2.4e-6])
+    assert found["fixed_s"]["cold"]["bags embedding bag"][1] == pytest.approx(50e-6)
+    assert found["row_s"]["hot"]["step SparseAdam"][1] == pytest.approx(7e-9)
+    assert found["row_s"]["cold"]["forward lookup"][1] == pytest.approx(7e-9)
+    for point in found["bandwidth"]:
+        # A call of 8 bytes, which stands for the price, has 1 ns for them.
+        assert point["bytes_per_s"][1] == pytest.approx(8e9, rel=1e-3)
+    sizes = [point["working_set"] for point in found["bandwidth"]]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == 2**15
+    assert sizes[-1] == (2**27 if quick else 2**29)
+    for point in found["first_touch"]:
+        expected = 2 / 4e9 if point["allocated"] > 2**25 else 0
+        assert point["s_per_byte"][1] == pytest.approx(expected)
+    assert found["rate"]["float32"]["random"][1] == pytest.approx(1e11)
+    assert found["rate"]["float32"]["zeros"][1] == pytest.approx(2e11)
+    assert found["rate"]["divisions"]["random"][1] == pytest.approx(4e9)
+    assert [cold for cold, _ in clockwork].count(True) == 1
+    assert {device for _, device in clockwork} == {"cpu"}
+
+
+def triples(value):
+    """Find all lists of three numbers."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list) and value and isinstance(value[0], float):
+        yield value
+    elif isinstance(value, list):
+        for element in value:
+            yield from triples(element)
+
+
+def test_the_machine_at_hand_has_ceilings_for_every_form():
+    """Quartiles in order, nothing infinite, fit for JSON, and enough for any prediction."""
+    found = measure_ceilings("cpu", quick=True)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    for low, middle, high in triples(found):
+        assert 0 <= low <= middle <= high < math.inf
+    for case in FORMS:
+        case = case._replace(vocab_size=1000, dim=64)
+        assert 0 < predicted_s(case, 2, found) < math.inf
+        if case.direction == "forward":
+            assert 0 < predicted_s(case._replace(cache="cold"), 2, found) < math.inf
+    assert found["first_touch"]
+    assert set(found["rate"]) == {"float32", "divisions"}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_gpu_has_a_rate_for_each_precision():
+    """And memory that needs no first touch."""
+    found = measure_ceilings("cuda", quick=True)
+    assert set(found["rate"]) == {"float32", "tf32", "bfloat16", "float16", "divisions"}
+    assert found["first_touch"] == []
+    assert found["rate"]["bfloat16"]["random"][1] > found["rate"]["float32"]["random"][1]

@@ -1,0 +1,94 @@
+"""The bound holds for sums in any order, is not far from being reached, and refuses what it cannot say."""
+
+from contextlib import suppress
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookup_matmul import rounding_bound
+from lookup_matmul.equality.rounding import precision_of
+
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+
+
+def sequential_sum(values: torch.Tensor) -> torch.Tensor:
+    """Add one number after the other, rounding each time."""
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return total
+
+
+@given(st.integers(1, 60), st.sampled_from(DTYPES), st.integers(0, 2**31))
+def test_every_order_stays_within_the_bound(terms, dtype, seed):
+    """Against the exact sum in rational arithmetic."""
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(terms, generator=generator).to(dtype)
+    exact = sum(map(Fraction, values.tolist()))
+    allowed = Fraction(rounding_bound(terms, dtype)) * sum(
+        abs(Fraction(x)) for x in values.tolist()
+    )
+    for order in (values, values.flip(0), values[torch.randperm(terms, generator=generator)]):
+        assert abs(Fraction(sequential_sum(order).item()) - exact) <= allowed
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_bound_is_no_exaggeration(dtype):
+    """Half a unit in the last place, lost once, already comes within a factor of two for two terms."""
+    half = torch.finfo(dtype).eps / 2
+    lost = sequential_sum(torch.tensor([1.0, half], dtype=dtype)).item()
+    exact = 1 + Fraction(half)
+    assert abs(Fraction(lost) - exact) > Fraction(rounding_bound(2, dtype)) * exact / 2
+
+
+@pytest.mark.parametrize(
+    ("terms", "dtype", "error", "message"),
+    [
+        (0, torch.float32, ValueError, "terms is 0, expected at least 1"),
+        (
+            2**8 + 1,
+            torch.bfloat16,
+            ValueError,
+            "fewer than 257 for torch.bfloat16; sum in a wider dtype",
+        ),
+        (
+            2,
+            torch.int64,
+            TypeError,
+            "dtype is torch.int64, expected a floating one such as torch.float32; integers are not",
+        ),
+        (2, torch.complex64, TypeError, "dtype is torch.complex64, expected a floating one"),
+        (3, "float32", TypeError, "dtype is 'float32', expected a floating one"),
+        (
+            1.5,
+            torch.float32,
+            TypeError,
+            "terms is 1.5 of type float, expected an int; count the numbers",
+        ),
+        (True, torch.float32, TypeError, "terms is True of type bool, expected an int"),
+        (
+            torch.tensor(3),
+            torch.float32,
+            TypeError,
+            r"terms is tensor\(3\) of type Tensor, expected an int",
+        ),
+    ],
+)
+def test_where_the_theorem_is_silent_it_says_so(terms, dtype, error, message):
+    """Too few terms, too many, or numbers that are not rounded."""
+    with pytest.raises(error, match=message):
+        rounding_bound(terms, dtype)
+
+
+@pytest.mark.parametrize(("dtype", "allowed"), [("tf32", True), ("float32", False)])
+def test_precision_is_set_and_set_back(dtype, allowed):
+    """Also after an error."""
+    for before in (True, False):
+        torch.backends.cuda.matmul.allow_tf32 = before
+        with suppress(KeyError), precision_of(dtype):
+            inside = torch.backends.cuda.matmul.allow_tf32
+            raise KeyError
+        assert (inside, torch.backends.cuda.matmul.allow_tf32) == (allowed, before)

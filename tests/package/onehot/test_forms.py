@@ -1,0 +1,220 @@
+"""Both forms against NumPy's indexing in float64, forward and backward."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from oldest import LOWEST
+
+from lookup_matmul import (
+    assert_bitwise_equal,
+    assert_within,
+    lookup,
+    one_hot,
+    one_hot_matmul,
+    rounding_bound,
+)
+from lookup_matmul.inputs import FILLED
+
+FORMS = [lookup, one_hot_matmul]
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+ID_DTYPES = [torch.int32, torch.int64]
+SHAPES = [(), (0,), (1,), (7,), (3, 0), (2, 3), (2, 3, 4)]
+
+
+def table(vocab_size: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+    """Draw finite weights with no negative zero among them."""
+    weight = torch.randn(vocab_size, dim, generator=torch.Generator().manual_seed(seed)).to(dtype)
+    return weight.masked_fill(weight == 0, 1.0)
+
+
+def rows_in_float64(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Give the plain definition: row i for id i."""
+    return torch.from_numpy(weight.detach().cpu().double().numpy()[ids.cpu().numpy()])
+
+
+def scatter_in_float64(ids: torch.Tensor, arriving: torch.Tensor, vocab_size: int) -> torch.Tensor:
+    """Give the plain definition of the gradient: add up what arrives for each id."""
+    gradient = np.zeros((vocab_size, arriving.shape[-1]))
+    flat = arriving.cpu().double().numpy().reshape(-1, arriving.shape[-1])
+    for row, value in zip(ids.flatten().tolist(), flat, strict=True):
+        gradient[row] += value
+    return torch.from_numpy(gradient)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("id_dtype", ID_DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_forward_is_row_picking(form, dtype, id_dtype, shape, device):
+    """Every form gives the rows themselves, in the weight's dtype, on its device."""
+    ids = torch.randint(11, shape, dtype=id_dtype).to(device)
+    weight = table(11, 5, dtype).to(device)
+    result = form(ids, weight)
+    assert result.shape == (*shape, 5)
+    assert (result.dtype, result.device) == (dtype, weight.device)
+    assert_bitwise_equal(result.cpu(), rows_in_float64(ids, weight).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_backward_of_distinct_ids_is_exact(form, dtype, device):
+    """Where no id repeats, nothing is added up and the gradient has no rounding."""
+    ids = torch.tensor([[4, 0], [2, 9]], device=device)
+    weight = table(11, 5, dtype).to(device).requires_grad_()
+    arriving = table(4, 5, dtype, seed=1).reshape(2, 2, 5).to(device)
+    (gradient,) = torch.autograd.grad(form(ids, weight), weight, arriving)
+    assert_bitwise_equal(gradient.cpu(), scatter_in_float64(ids, arriving, 11).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_backward_of_repeated_ids_is_within_rounding(form, dtype, device):
+    """Where ids repeat, the order of additions is free, and the error stays within the theorem's bound."""
+    repeats = 16
+    ids = torch.tensor([3, 1] * repeats, device=device)
+    weight = table(11, 5, dtype).to(device).requires_grad_()
+    arriving = table(2 * repeats, 5, dtype, seed=1).to(device)
+    (gradient,) = torch.autograd.grad(form(ids, weight), weight, arriving)
+    bound = rounding_bound(repeats, dtype) * scatter_in_float64(ids, arriving.abs(), 11)
+    assert_within(gradient.cpu(), scatter_in_float64(ids, arriving, 11), bound)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gradcheck(form):
+    """The gradient agrees with finite differences."""
+    weight = table(6, 3, torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(lambda w: form(torch.tensor([[5, 1], [1, 0]]), w), weight)
+
+
+@given(
+    vocab_size=st.integers(1, 40),
+    dim=st.integers(0, 9),
+    shape=st.lists(st.integers(0, 4), max_size=3),
+    dtype=st.sampled_from(DTYPES),
+    id_dtype=st.sampled_from(ID_DTYPES),
+    seed=st.integers(0, 2**31),
+)
+def test_forms_agree_bitwise(vocab_size, dim, shape, dtype, id_dtype, seed):
+    """For finite weights without a negative zero the forms agree in every bit, and with the oracle."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(vocab_size, shape, dtype=id_dtype, generator=generator)
+    weight = table(vocab_size, dim, dtype, seed)
+    expected = rows_in_float64(ids, weight).to(dtype)
+    for form in FORMS:
+        assert_bitwise_equal(form(ids, weight), expected)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_weight_may_be_a_transposed_view(form):
+    """The table need not be contiguous."""
+    weight = table(5, 11, torch.float32).T
+    ids = torch.tensor([10, 0, 3])
+    assert_bitwise_equal(form(ids, weight), rows_in_float64(ids, weight).float())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_empty_table_takes_empty_ids(form):
+    """No rows are fine as long as none is asked for."""
+    assert form(torch.empty(0, dtype=torch.int64), torch.zeros(0, 3)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", [None, torch.int64, torch.bool, torch.float16, torch.float64])
+def test_one_hot_against_identity(dtype, device):
+    """The encoding picks rows of the identity matrix, in the dtype asked for."""
+    ids = torch.tensor([[2, 0], [3, 3]], dtype=torch.int32, device=device)
+    encoding = one_hot(ids, 4, dtype=dtype)
+    assert encoding.dtype == (dtype or torch.get_default_dtype())
+    assert encoding.device == ids.device
+    assert encoding.tolist() == np.eye(4)[ids.cpu().numpy()].tolist()
+
+
+@pytest.mark.parametrize("batch", [[0], [1, 0], [2, 3]])
+def test_one_hot_width_does_not_depend_on_the_batch(batch):
+    """The width is the vocabulary size, whichever ids occur."""
+    assert one_hot(torch.tensor(batch), 7).shape == (len(batch), 7)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_without_the_check_good_input_gives_the_same(form):
+    """Skipping the check changes nothing else."""
+    ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
+    assert_bitwise_equal(form(ids, weight, check=False), form(ids, weight))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_compiled_as_one_graph_without_the_check(form):
+    """The check needs the values of the ids, which a graph does not have while it is traced."""
+    ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
+    whole = torch.compile(lambda i, w: form(i, w, check=False), backend="eager", fullgraph=True)
+    assert_bitwise_equal(whole(ids, weight), form(ids, weight))
+    checked = torch.compile(lambda i, w: form(i, w), backend="eager", fullgraph=True)
+    with pytest.raises(Exception, match="Tensor.item" if LOWEST else "data-dependent"):
+        checked(ids, weight)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch loops over the batch
+def test_ids_are_mapped_over():
+    """``torch.func.vmap`` gives what the whole batch gives, for ids and for tables."""
+    ids, weight = torch.tensor([[2, 0], [3, 3], [1, 2]]), table(4, 5, torch.float32)
+    for dtype in (None, torch.int64):
+        mapped = torch.func.vmap(lambda i, dtype=dtype: one_hot(i, 4, dtype=dtype, check=False))
+        assert_bitwise_equal(mapped(ids), one_hot(ids, 4, dtype=dtype))
+    for form in FORMS:
+        mapped = torch.func.vmap(lambda i, form=form: form(i, weight, check=False))
+        assert_bitwise_equal(mapped(ids), form(ids, weight))
+        over_tables = torch.func.vmap(lambda w, form=form: form(ids, w, check=False))
+        tables = torch.stack([weight, weight + 1])
+        assert_bitwise_equal(over_tables(tables), torch.stack([form(ids, w) for w in tables]))
+
+
+def test_autocast_changes_the_dtype_of_the_product_only():
+    """As its documentation says, the product follows autocast, the lookup does not."""
+    ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert lookup(ids, weight).dtype == torch.float32
+        assert one_hot_matmul(ids, weight).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("size", [4, 300])
+def test_extreme_finite_weights_keep_their_bits(dtype, size):
+    """The largest and the smallest numbers pass through the product unchanged."""
+    info = torch.finfo(dtype)
+    weight = torch.tensor([info.max, info.min, info.tiny, info.smallest_normal / 4], dtype=dtype)
+    weight = weight.repeat(size, size)
+    ids = torch.arange(size)
+    assert_bitwise_equal(one_hot_matmul(ids, weight), lookup(ids, weight))
+
+
+def test_without_the_check_torch_decides():
+    """On a CPU torch itself refuses an id that is outside, in its own words."""
+    with pytest.raises(IndexError, match="index out of range in self"):
+        lookup(torch.tensor([4]), torch.zeros(4, 2), check=False)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        one_hot_matmul(torch.tensor([4]), torch.zeros(4, 2), check=False)
+
+
+@pytest.mark.parametrize("dtype", FILLED)
+def test_an_encoding_is_written_in_each_dtype_that_is_named(dtype):
+    """As one that will do where another is refused."""
+    assert one_hot(torch.tensor([2]), 4, dtype=dtype).to(torch.complex64).real.tolist() == [
+        [0, 0, 1, 0]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [
+        ("float32", "dtype is 'float32' of type str, expected a torch.dtype, such as torch.float32"),
+        (torch.uint16, "dtype is torch.uint16, in which torch cannot write single numbers, expected one of bool, uint8"),
+        (torch.float8_e5m2, "convert the result with .to(torch.float8_e5m2)"),
+    ],
+)  # fmt: skip
+def test_other_dtypes_of_an_encoding_are_refused(dtype, message):
+    """By name, and before any number is read."""
+    with pytest.raises(TypeError, match=re.escape(message)):
+        one_hot(torch.tensor([2]), 4, dtype=dtype)

@@ -1,0 +1,511 @@
+"""Swapping the layers of a whole model: the same outputs, nothing lost, or a refusal by name."""
+
+import copy
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.functional import linear, one_hot
+
+from lookup_matmul import (
+    OneHotLinear,
+    assert_bitwise_equal,
+    assert_within,
+    rounding_bound,
+    shares_storage,
+    swap_embeddings,
+    swap_one_hot_linears,
+)
+from lookup_matmul.onehot.one_hot_linear import used_table
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+EQUAL = "equal in every bit"
+
+
+class Small(nn.Module):
+    """Tokens and positions, a second table for tokens, and a head; tied or not."""
+
+    def __init__(self, rows=5, dim=3, padding_idx=None, tie=(), dtype=None, device=None):
+        super().__init__()
+        kind = {"dtype": dtype, "device": device}
+        self.tokens = nn.Embedding(rows, dim, padding_idx, **kind)
+        self.inner = nn.ModuleDict({"positions": nn.Sequential(nn.Embedding(4, dim, **kind))})
+        self.twin = nn.Embedding(rows, dim, **kind)
+        self.head = nn.Linear(dim, rows, bias=False, **kind)
+        if "twin" in tie:
+            self.twin.weight = self.tokens.weight
+        if "head" in tie:
+            self.head.weight = self.tokens.weight
+        if "module" in tie:
+            self.twin = self.tokens
+
+    def forward(self, ids):
+        """Give a score for each token of the vocabulary."""
+        positions = torch.arange(ids.shape[-1], device=ids.device)
+        rows = self.tokens(ids) + self.inner["positions"](positions) + self.twin(ids.flip(-1))
+        return self.head(rows)
+
+
+def ties(model):
+    """Give which names of state-dict tensors stand for one Parameter, as sorted sizes."""
+    named = model.named_parameters(remove_duplicate=False)
+    groups = {}
+    for name, parameter in named:
+        groups.setdefault(parameter, set()).add(name.split(".")[0])
+    return sorted(sorted(group) for group in groups.values())
+
+
+@st.composite
+def models(draw, dtypes=(torch.float32, torch.float64, torch.bfloat16, torch.float16)):
+    """Draw a model whose weights are small whole numbers, so that every sum of them is exact."""
+    tie = draw(st.sets(st.sampled_from(["twin", "head", "module"])))
+    padding_idx = draw(st.sampled_from([None, 0, 3, -1]))
+    rows, dim = draw(st.integers(4, 6)), draw(st.integers(1, 4))
+    model = Small(rows, dim, padding_idx, tie, dtype=draw(st.sampled_from(dtypes)))
+    torch.manual_seed(draw(st.integers(0, 2**16)))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randint(-2, 3, parameter.shape))
+            parameter.requires_grad_(draw(st.booleans()))
+    ids = torch.randint(rows, draw(st.sampled_from([(1,), (3,), (2, 4), (2, 0)])))
+    return model.train(draw(st.booleans())), ids
+
+
+def step(model, ids):
+    """Take one step of gradient descent whose every number is exact, and give the weights."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    scores = model(ids)
+    if parameters:
+        (scores * torch.arange(1, scores.shape[-1] + 1)).sum().backward()
+        torch.optim.SGD(parameters, lr=0.5).step()
+    return scores
+
+
+@settings(deadline=None, max_examples=30)
+@given(models())
+def test_there_and_back_leaves_outputs_and_state(drawn):
+    """In every bit, with the names, the ties and what trains."""
+    model, ids = drawn
+    before, reference = copy.deepcopy(model), model(ids)
+    outcomes = swap_embeddings(model)
+    assert {*outcomes} == {"tokens", "inner.positions.0", "twin"}
+    assert {*outcomes.values()} == {EQUAL}
+    assert not [m for m in model.modules() if isinstance(m, nn.Embedding)]
+    assert_bitwise_equal(model(ids), reference)
+    assert ties(model) == ties(before)
+    assert model.training is model.tokens.training is before.training
+    assert swap_one_hot_linears(model) == outcomes
+    assert_bitwise_equal(model(ids), reference)
+    assert ties(model) == ties(before)
+    assert repr(model) == repr(before)
+    assert [*model.state_dict()] == [*before.state_dict()]
+    for (name, new), old in zip(model.named_parameters(), before.parameters(), strict=True):
+        assert_bitwise_equal(new.detach(), old.detach())
+        assert new.requires_grad is old.requires_grad, name
+        assert new.is_contiguous()
+
+
+@settings(deadline=None, max_examples=30)
+@given(models(dtypes=(torch.float32, torch.float64)))
+def test_a_training_step_is_the_same_on_both_sides(drawn):
+    """With weights that make every sum exact: the same table, the gradient for the padding out."""
+    model, ids = drawn
+    swapped = copy.deepcopy(model)
+    swap_embeddings(swapped)
+    assert_bitwise_equal(step(swapped, ids), step(model, ids))
+    for name in ("tokens", "twin"):
+        assert_within(getattr(swapped, name).weight, getattr(model, name).weight, 0.0)
+    swap_one_hot_linears(swapped)
+    for new, old in zip(swapped.parameters(), model.parameters(), strict=True):
+        assert_within(new, old, 0.0)
+        assert (new.grad is None) == (old.grad is None)
+        if new.grad is not None:
+            assert_within(new.grad, old.grad, 0.0)
+
+
+@settings(deadline=None, max_examples=20)
+@given(models())
+def test_the_state_dict_goes_into_another_swapped_model(drawn):
+    """And what was loaded comes out, tied as it was."""
+    model, ids = drawn
+    other = copy.deepcopy(model)
+    swap_embeddings(model)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.zero_()
+    swap_embeddings(other)
+    other.load_state_dict(model.state_dict())
+    assert_bitwise_equal(other(ids), model(ids))
+    assert ties(other) == ties(model)
+
+
+def test_steps_on_real_numbers_differ_by_rounding_only(device):
+    """The gradients of both sides lie within the bound of their sums."""
+    torch.manual_seed(123)
+    model = Small(5, 3, padding_idx=1, device=device)
+    swapped = copy.deepcopy(model)
+    swap_embeddings(swapped)
+    ids = torch.randint(5, (64, 4), device=device)
+    arriving = torch.randn(64, 4, 5, device=device)
+    for network in (model, swapped):
+        network(ids).backward(arriving)
+    rows = arriving.double() @ model.head.weight.detach().double()
+    rows *= (ids != 1).unsqueeze(-1)
+    encoding = one_hot(ids.flatten(), 5).double()
+    size = encoding.T @ (
+        arriving.double().abs() @ model.head.weight.detach().double().abs()
+    ).flatten(0, 1)
+    bound = 2 * rounding_bound(64 * 4 + 5, torch.float32) * size
+    for gradient in (model.tokens.weight.grad, swapped.tokens.linear.weight.grad.T):
+        assert_within(gradient, encoding.T @ rows.flatten(0, 1), bound)
+
+
+def test_a_tie_stays_one_parameter_for_tools_and_optimizers():
+    """The tied table is the object that it was; others become the plain weight of a Linear."""
+    model = Small(tie={"head"})
+    table, optimizer = model.tokens.weight, torch.optim.SGD(model.parameters(), lr=0.1)
+    swap_embeddings(model)
+    assert model.head.weight is table is used_table(model.tokens.linear)
+    assert isinstance(model.tokens.linear, nn.Linear)
+    assert any(table is p for p in optimizer.param_groups[0]["params"])
+    assert type(model.twin.linear) is nn.Linear
+    assert model.twin.linear.weight.is_contiguous()
+    assert shares_storage(model.tokens.weight, table)
+    swap_one_hot_linears(model)
+    assert model.head.weight is table is model.tokens.weight
+
+
+def test_one_of_two_tied_layers_is_swapped_alone():
+    """By name; the other stays an Embedding, the table one Parameter; then the rest follows."""
+    model = Small(tie={"twin"})
+    table = model.tokens.weight
+    assert swap_embeddings(model, ["twin"]) == {"twin": EQUAL}
+    assert model.tokens.weight is table is used_table(model.twin.linear)
+    swap_embeddings(model)
+    assert used_table(model.tokens.linear) is table is used_table(model.twin.linear)
+    swap_one_hot_linears(model, ["tokens"])
+    assert isinstance(model.tokens, nn.Embedding)
+    assert isinstance(model.twin, OneHotLinear)
+    assert model.tokens.weight is table is used_table(model.twin.linear)
+
+
+def test_a_table_used_by_its_name_still_works():
+    """A head that reads ``tokens.weight`` in ``forward`` gets the table, and its gradient."""
+
+    class Functional(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens = nn.Embedding(5, 3)
+
+        def forward(self, ids):
+            return linear(self.tokens(ids), self.tokens.weight)
+
+    model, ids = Functional(), torch.tensor([2, 3, 1])
+    reference = model(ids)
+    reference.sum().backward()
+    swapped = copy.deepcopy(model)
+    swapped.zero_grad()
+    swap_embeddings(swapped)
+    assert_bitwise_equal(swapped(ids), reference)
+    swapped(ids).sum().backward()
+    assert_within(swapped.tokens.linear.weight.grad.T, model.tokens.weight.grad, 1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")  # as with any layer of ids
+def test_what_belongs_to_a_layer_goes_along():
+    """Hooks with their handles, the gradient collected so far, marks, and the mode."""
+    model, calls = Small().eval(), []
+    layer, ids = model.tokens, torch.tensor([2, 3, 1])
+    model(ids).sum().backward()
+    gradient = layer.weight.grad.clone()
+    layer.mark = layer.weight.mark = "kept"
+    handles = [
+        layer.register_forward_hook(lambda *_: calls.append("forward")),
+        layer.register_forward_pre_hook(lambda _, __, kwargs: calls.append(kwargs), with_kwargs=True),
+        layer.register_full_backward_pre_hook(lambda _, arriving: calls.append(arriving[0].shape)),
+    ]  # fmt: skip
+    swap_embeddings(model)
+    assert not calls  # comparing the rows has not run them
+    assert (model.tokens.mark, model.tokens.linear.weight.mark) == ("kept", "kept")
+    assert not model.tokens.training
+    assert_bitwise_equal(model.tokens.linear.weight.grad.T, gradient)
+    model(ids).sum().backward()
+    assert calls == [{}, "forward", (3, 3)]
+    swap_one_hot_linears(model)
+    swap_embeddings(model)
+    assert len(calls) == 3
+    for handle in handles:
+        handle.remove()
+    model(ids).sum().backward()
+    assert len(calls) == 3
+    swap_one_hot_linears(model)
+    assert model.tokens.mark == model.tokens.weight.mark == "kept"
+    assert_within(model.tokens.weight.grad, 3 * gradient, 1e-5)
+    left = [kind for kind, hooks in vars(model.tokens).items() if kind.endswith("hooks") and hooks]
+    assert not left
+
+
+def test_nothing_random_is_drawn_and_no_memory_shared():
+    """A seeded program goes on as if nothing had been swapped."""
+    model = Small()
+    table, state = model.tokens.weight, torch.get_rng_state()
+    swap_embeddings(model)
+    assert not shares_storage(model.tokens.linear.weight, table)
+    swap_one_hot_linears(model)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_negative_zero_is_reported():
+    """It comes out as a positive one: equal in value, and said so, also past the rows tried."""
+    model = nn.Sequential(nn.Embedding(1000, 2), nn.Embedding(3, 2))
+    with torch.no_grad():
+        model[0].weight[501, 1] = -0.0
+    assert swap_embeddings(model) == {"0": "equal, with -0 as +0", "1": EQUAL}
+    assert swap_one_hot_linears(model) == {"0": "equal, with -0 as +0", "1": EQUAL}
+
+
+def test_subnormal_numbers_that_are_lost_are_reported(monkeypatch):
+    """As on machines that put zeros in their place."""
+    model = nn.Sequential(nn.Embedding(1000, 2))
+    with torch.no_grad():
+        model[0].weight[501, 1] = 1e-40
+
+    def flushed(layer, ids):
+        rows = layer.weight[ids]
+        return torch.where(rows.abs() < torch.finfo(rows.dtype).tiny, 0.0, rows)
+
+    monkeypatch.setattr(OneHotLinear, "forward", flushed)
+    assert swap_embeddings(model) == {"0": "within 1.2e-38, with subnormal numbers as 0"}
+
+
+def test_a_machine_that_flushes_subnormal_numbers_is_reported():
+    """There even a comparison takes them for zeros, so the bits are asked."""
+    model = nn.Sequential(nn.Embedding(1000, 2))
+    with torch.no_grad():
+        model[0].weight[501, 1] = 1e-40
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush them")
+    try:
+        (outcome,) = swap_embeddings(model).values()
+    finally:
+        torch.set_flush_denormal(False)
+    # It holds for the thread that sets it; others that take part in the product keep them.
+    assert outcome in (EQUAL, "within 1.2e-38, with subnormal numbers as 0")
+
+
+def test_a_swap_without_gradients_can_be_trained_later():
+    """Inference mode, or a default device, does not reach the new Parameter."""
+    model = nn.Sequential(nn.Embedding(5, 3))
+    with torch.inference_mode(), torch.device("meta"):
+        swap_embeddings(model)
+    model(torch.tensor([2, 3])).sum().backward()
+    assert model[0].linear.weight.grad.sum() == 6
+    with torch.inference_mode(), torch.device("meta"):
+        swap_one_hot_linears(model)
+    model(torch.tensor([2, 3])).sum().backward()
+    assert model[0].weight.grad.sum() == 12
+
+
+def test_a_sparse_gradient_goes_along_dense():
+    """It was collected before ``sparse`` was set to False, as the refusal advises."""
+    model = nn.Sequential(nn.Embedding(5, 3, sparse=True))
+    model(torch.tensor([2, 3])).sum().backward()
+    model[0].sparse = False
+    swap_embeddings(model)
+    assert model[0].linear.weight.grad.sum(dim=0).tolist() == [0.0, 0.0, 3.0, 3.0, 0.0]
+
+
+def test_a_product_that_rounds_is_refused(monkeypatch):
+    """As with TF32: the model is left as it was."""
+    model = Small()
+    rounded = lambda layer, ids: layer.weight[ids].bfloat16().float()  # noqa: E731
+    monkeypatch.setattr(OneHotLinear, "forward", rounded)
+    with pytest.raises(ValueError, match=r"product of tokens is off by .* reduced precision"):
+        swap_embeddings(model)
+    assert isinstance(model.tokens, nn.Embedding)
+
+
+class Scaled(nn.Embedding):
+    """An Embedding whose output is not its table's rows."""
+
+    def forward(self, ids):
+        """Give twice the row."""
+        return 2 * super().forward(ids)
+
+
+class Named(nn.Embedding):
+    """An Embedding with a method of its own."""
+
+    def nearest(self, row):
+        """Give the id of the closest row."""
+        return (self.weight - row).norm(dim=1).argmin()
+
+
+def patched():
+    """Give an Embedding with a forward of its own."""
+    layer = nn.Embedding(5, 3)
+    layer.forward = lambda ids: ids
+    return layer
+
+
+def with_weight(change):
+    """Give an Embedding whose weight was changed."""
+    layer = nn.Embedding(5, 3)
+    with torch.no_grad():
+        change(layer)
+    return layer
+
+
+def quantized():
+    """Give a layer that only shares the name of an Embedding."""
+    return type("Embedding", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})()
+
+
+REFUSED = {
+    "max_norm": (lambda: nn.Embedding(5, 3, max_norm=1.0), ValueError, "inner.layer is an Embedding with max_norm=1.0: an Embedding then shortens rows"),
+    "scale_grad_by_freq": (lambda: nn.Embedding(5, 3, scale_grad_by_freq=True), ValueError, "inner.layer is an Embedding with scale_grad_by_freq=True"),
+    "sparse": (lambda: nn.Embedding(5, 3, sparse=True), ValueError, "inner.layer is an Embedding with sparse=True: the gradient of a product is dense"),
+    "own forward": (lambda: Scaled(5, 3), TypeError, "inner.layer is a Scaled with a forward of its own"),
+    "patched": (patched, TypeError, "inner.layer is a Embedding with a forward of its own"),
+    "subclass": (lambda: Named(5, 3), TypeError, "Named, expected Embedding itself, since what a subclass"),
+    "bag": (lambda: nn.EmbeddingBag(5, 3), TypeError, "inner.layer is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped"),
+    "quantized": (quantized, TypeError, "inner.layer is a torch.ao.nn.quantized.Embedding, which cannot be swapped"),
+    "meta": (lambda: nn.Embedding(5, 3, device="meta"), ValueError, "inner.layer.weight is on meta with shape (5, 3) and has no numbers, expected some, since the swap compares the outputs; load the weights first."),
+    "empty": (lambda: nn.Embedding.from_pretrained(torch.zeros(0, 3)), ValueError, "inner.layer.weight is on cpu with shape (0, 3) and has no numbers, expected some, since the swap compares the outputs; swap the others, by names=[...]."),
+    "complex": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(e.weight.to(torch.complex64)))), TypeError, "inner.layer.weight has dtype torch.complex64, expected float16, bfloat16, float32 or float64, which torch can multiply; swap the others, by names=[...]"),
+    "computed": (lambda: nn.utils.parametrizations.weight_norm(nn.Embedding(5, 3)), ValueError, "inner.layer.weight is computed from other parameters"),
+    "lazy": (lambda: with_weight(lambda e: setattr(e, "weight", nn.parameter.UninitializedParameter())), ValueError, "inner.layer is a Embedding without a weight so far"),
+    "float8": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(e.weight.to(torch.float8_e4m3fn)))), TypeError, "inner.layer.weight has dtype torch.float8_e4m3fn, expected float16"),
+    "three": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(torch.zeros(5, 3, 1)))), TypeError, "inner.layer.weight is a Parameter of layout torch.strided with shape (5, 3, 1)"),
+    "NaN": (lambda: with_weight(lambda e: e.weight[3].fill_(float("nan"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 3"),
+    "infinity": (lambda: with_weight(lambda e: e.weight[2:, 0].fill_(float("inf"))), ValueError, "in 3 of 5 rows, the first in row 2"),
+    "buffer": (lambda: with_weight(lambda e: e.register_buffer("counts", torch.zeros(5))), ValueError, "inner.layer also holds ['counts']"),
+    "state hook": (lambda: with_weight(lambda e: e.register_state_dict_pre_hook(lambda *_: None)), ValueError, "inner.layer has hooks on its state dict (_state_dict_pre_hooks)"),
+    "parameter hook": (lambda: with_weight(lambda e: e.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (5, 3)"),
+    "accumulate hook": (lambda: with_weight(lambda e: e.weight.register_post_accumulate_grad_hook(lambda _: None)), ValueError, "the weight of inner.layer has hooks of its own"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*zero-element")
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_kept_is_refused_by_name(case):
+    """With the reason; and a layer that could be swapped is left, since not all could be."""
+    make, error, message = REFUSED[case]
+    model = nn.ModuleDict({"tokens": nn.Embedding(5, 3), "inner": nn.ModuleDict({"layer": make()})})
+    layers = list(model.modules())
+    with pytest.raises(error, match=re.escape(message)):
+        swap_embeddings(model)
+    assert list(model.modules()) == layers
+    assert swap_embeddings(model, ["tokens"]) == {"tokens": EQUAL}
+
+
+def test_hooks_on_a_tied_parameter_stay():
+    """It is not transposed, so they get what they expect."""
+    model, seen = Small(tie={"head"}), []
+    model.tokens.weight.register_hook(lambda gradient: seen.append(gradient.shape))
+    swap_embeddings(model)
+    model(torch.tensor([2, 3, 1])).sum().backward()
+    assert seen == [(5, 3)]
+
+
+def test_two_parameters_on_one_memory_are_refused():
+    """A swap would part them in silence; tied in earnest, they stay together."""
+    model = Small()
+    model.head.weight = nn.Parameter(model.tokens.weight.detach())
+    with pytest.raises(
+        ValueError, match=r"weight of tokens and head\.weight are two tensors on one"
+    ):
+        swap_embeddings(model)
+    model.head.weight = model.tokens.weight
+    swap_embeddings(model)
+    model.twin.linear.weight = nn.Parameter(model.tokens.weight.detach().T)
+    with pytest.raises(ValueError, match="are two tensors on one memory"):
+        swap_one_hot_linears(model)
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+@pytest.mark.parametrize(
+    ("make", "names", "error", "message"),
+    [
+        (lambda: torch.zeros(5, 3), None, TypeError, "model has type torch.Tensor, expected torch.nn.Module"),
+        (lambda: nn.Embedding(5, 3), None, ValueError, "model itself is the Embedding, expected one that holds it"),
+        (lambda: nn.Sequential(nn.ReLU()), None, ValueError, "model, a Sequential, holds no torch.nn.Embedding to swap"),
+        (lambda: nn.Sequential(nn.EmbeddingBag(5, 3)), None, TypeError, "0 is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected torch.nn.Embedding; there are no others."),
+        (Small, [], ValueError, "names is empty, expected some of ['tokens', 'inner.positions.0', 'twin']"),
+        (Small, "tokens", TypeError, "names is the str 'tokens', expected several; write ['tokens']"),
+        (Small, 0, TypeError, "names is 0 of type int, expected several; write ['0'] if that is one."),
+        (Small, ["token"], ValueError, "'token' is no module of the model, expected some of ['tokens'"),
+        (Small, ["head"], TypeError, "head is a torch.nn.modules.linear.Linear, expected torch.nn.Embedding"),
+        (lambda: nn.Sequential(nn.Embedding(5, 3), nn.LazyLinear(2)), ["1"], TypeError, "1 is a torch.nn.modules.linear.LazyLinear, expected torch.nn.Embedding; name some of ['0']"),
+        (lambda: nn.Sequential(nn.Embedding(5, 3), nn.ReLU()), ["1"], TypeError, "1 is a torch.nn.modules.activation.ReLU, expected"),
+    ],
+)  # fmt: skip
+def test_names_that_name_no_embedding_are_refused(make, names, error, message):
+    """The message lists those that do."""
+    with pytest.raises(error, match=re.escape(message)):
+        swap_embeddings(make(), names)
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_a_lazy_layer_elsewhere_does_no_harm():
+    """It is left as it is."""
+    model = nn.Sequential(nn.Embedding(5, 3), nn.LazyLinear(2))
+    assert swap_embeddings(model) == {"0": EQUAL}
+    assert model(torch.tensor([2, 3, 1])).shape == (3, 2)
+
+
+def one_hot_linear(change=lambda _: None, **options):
+    """Give a OneHotLinear that was changed."""
+    layer = OneHotLinear(nn.Linear(5, 3, bias=False, **options))
+    change(layer)
+    return layer
+
+
+class Own(OneHotLinear):
+    """A OneHotLinear with another name."""
+
+
+REFUSED_BACK = {
+    "subclass": (lambda: Own(nn.Linear(5, 3, bias=False)), TypeError, "Own, expected OneHotLinear itself"),
+    "patched": (lambda: one_hot_linear(lambda m: setattr(m, "forward", lambda ids: ids)), TypeError, "expected OneHotLinear itself, since what a subclass or a forward of its own"),
+    "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a Bilinear with a forward of its own"),
+    "bias": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Linear(5, 3))), ValueError, "has a bias, expected none"),
+    "computed": (lambda: one_hot_linear(lambda m: nn.utils.parametrizations.weight_norm(m.linear)), ValueError, "layer.linear.weight is computed from other parameters"),
+    "hook": (lambda: one_hot_linear(lambda m: m.linear.register_forward_hook(print)), ValueError, "layer.linear has hooks (_forward_hooks"),
+    "buffer": (lambda: one_hot_linear(lambda m: m.register_buffer("factor", torch.ones(5))), ValueError, "layer also holds ['factor']"),
+    "buffer inside": (lambda: one_hot_linear(lambda m: m.linear.register_buffer("factor", torch.ones(5))), ValueError, "layer.linear also holds ['factor']"),
+    "meta": (lambda: one_hot_linear(device="meta"), ValueError, "layer.linear.weight is on meta"),
+    "parameter hook": (lambda: one_hot_linear(lambda m: m.linear.weight.register_hook(lambda g: g)), ValueError, "the weight of layer has hooks of its own, which expect gradients of shape (3, 5)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED_BACK)
+def test_what_cannot_be_kept_on_the_way_back_is_refused_by_name(case):
+    """Among them what tools leave behind in the Linear."""
+    make, error, message = REFUSED_BACK[case]
+    model = nn.ModuleDict({"tokens": one_hot_linear(), "layer": make()})
+    layers = list(model.modules())
+    with pytest.raises(error, match=re.escape(message)):
+        swap_one_hot_linears(model)
+    assert list(model.modules()) == layers
+
+
+def test_a_weight_that_another_layer_uses_in_its_own_shape_is_refused():
+    """An Embedding cannot hold it; and a plain Linear takes rows, which no Embedding does."""
+    model = nn.ModuleDict({"tokens": one_hot_linear(), "other": nn.Linear(5, 3, bias=False)})
+    with pytest.raises(
+        TypeError, match=r"other is a torch.nn.modules.linear.Linear, expected lookup_"
+    ):
+        swap_one_hot_linears(model, ["other"])
+    model["other"].weight = model["tokens"].linear.weight
+    with pytest.raises(ValueError, match=r"weight of tokens.linear is that of another layer too"):
+        swap_one_hot_linears(model)
+    model["other"] = model["tokens"].linear
+    with pytest.raises(ValueError, match=r"weight of tokens.linear is that of another layer too"):
+        swap_one_hot_linears(model)
+    with pytest.raises(ValueError, match=r"holds no lookup_matmul.OneHotLinear to swap"):
+        swap_one_hot_linears(Small())

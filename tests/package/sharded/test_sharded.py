@@ -1,0 +1,328 @@
+"""Tables on several processes: the rows of one process, gradients and bytes included."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from oldest import LOWEST
+from torch import distributed
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.nn import functional
+
+from lookup_matmul import assert_bitwise_equal, assert_within, rounding_bound
+from lookup_matmul.sharded import (
+    Collective,
+    add_up,
+    collectives,
+    column_lookup,
+    cut,
+    exchanged_lookup,
+    masked_lookup,
+    run_on_processes,
+    scattered_lookup,
+)
+
+# Starting processes costs more than running an example: each start takes a whole list of them.
+FEW = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+
+
+@st.composite
+def cases(draw, count):
+    """Make a table and ids for each process: of any size, down to tables of one row."""
+    vocab_size, dim = draw(st.integers(1, 9)), draw(st.integers(1, 3)) * count
+    ids_each = draw(st.integers(0, 6))
+    ids = draw(
+        st.lists(
+            st.integers(0, vocab_size - 1), min_size=count * ids_each, max_size=count * ids_each
+        )
+    )
+    seed = draw(st.integers(0, 2**20))
+    weight = torch.randn(vocab_size, dim, generator=torch.Generator().manual_seed(seed))
+    return weight, torch.tensor(ids, dtype=torch.int64).view(count, ids_each)
+
+
+def batches(count):
+    """Make a list of cases for one start of ``count`` processes."""
+    return st.tuples(st.just(count), st.lists(cases(count), min_size=12, max_size=12))
+
+
+def each_way(batch):
+    """Look up in every way, on one of the processes."""
+    rank, size = distributed.get_rank(), distributed.get_world_size()
+    found = []
+    for weight, ids in batch:
+        vocab_size, dim = weight.shape
+        part, every = cut(vocab_size, size)[rank], ids.flatten()
+        hot = functional.one_hot(every, vocab_size).float()
+        found.append(
+            {
+                "product": add_up(hot[:, part] @ weight[part]),
+                "lookup": add_up(masked_lookup(every, weight[part], part.start)),
+                "DTensor": by_dtensor(every, weight),
+                "columns": column_lookup(every, weight[:, cut(dim, size)[rank]]),
+                "all-to-all": exchanged_lookup(ids[rank], weight[part], vocab_size),
+                "distinct": exchanged_lookup(ids[rank], weight[part], vocab_size, distinct=True),
+            }
+        )
+        if not LOWEST:  # whose gloo has no reduce-scatter
+            found[-1]["reduce-scatter"] = scattered_lookup(ids[rank], weight[part], vocab_size)
+    return found
+
+
+def by_dtensor(ids, weight):
+    """Look up in torch's own sharded table, which fails on a process that has no row of it."""
+    size = distributed.get_world_size()
+    if not len(ids) or cut(len(weight), size)[-1].start == len(weight):
+        return weight[ids]
+    mesh = init_device_mesh("cpu", (size,))
+    table = distribute_tensor(weight, mesh, [Shard(0)])
+    same = distribute_tensor(ids, mesh, [Replicate()])
+    return functional.embedding(same, table).full_tensor()
+
+
+@FEW
+@given(st.sampled_from([1, 2, 3, 4]).flatmap(batches))
+def test_every_way_gives_the_rows_of_one_process(made):
+    """Whatever the sizes, the cuts and the ids: bitwise the rows that the whole table has."""
+    count, batch = made
+    for rank, results in enumerate(run_on_processes(each_way, count, batch)):
+        for (weight, ids), result in zip(batch, results, strict=True):
+            rows = torch.from_numpy(weight.numpy()[ids.numpy()])
+            for way in ("product", "lookup", "DTensor", "columns"):
+                assert_bitwise_equal(result[way], rows.flatten(0, 1))
+            own = {"all-to-all", "distinct"} | (set() if LOWEST else {"reduce-scatter"})
+            assert own < set(result)
+            for way in own:
+                assert_bitwise_equal(result[way], rows[rank])
+
+
+def gradients(batch):
+    """Give the gradient of this process's part, for a batch that all share and for one's own."""
+    rank, size = distributed.get_rank(), distributed.get_world_size()
+    found = []
+    for weight, ids in batch:
+        part = cut(len(weight), size)[rank]
+        arriving = torch.arange(ids.numel() * weight.shape[1]) % 7 - 3.0
+        arriving = arriving.view(*ids.shape, weight.shape[1])
+        shard = weight[part].clone().requires_grad_()
+        shared = add_up(masked_lookup(ids.flatten(), shard, part.start))
+        loss = (shared * arriving.flatten(0, 1)).sum()
+        got = [torch.autograd.grad(loss, shard)[0]]
+        for distinct in (False, True):
+            own = exchanged_lookup(ids[rank], shard, len(weight), distinct=distinct)
+            got.append(torch.autograd.grad((own * arriving[rank]).sum(), shard)[0])
+        found.append(got)
+    return found
+
+
+@FEW
+@given(st.sampled_from([1, 2, 3, 4]).flatmap(batches))
+def test_gradients_are_the_parts_of_one_process_gradient(made):
+    """Arriving gradients are whole numbers, so the sums are exact in any order."""
+    count, batch = made
+    for rank, results in enumerate(run_on_processes(gradients, count, batch)):
+        for (weight, ids), got in zip(batch, results, strict=True):
+            arriving = (
+                np.arange(ids.numel() * weight.shape[1]).reshape(-1, weight.shape[1]) % 7 - 3.0
+            )
+            whole = np.zeros(tuple(weight.shape))
+            np.add.at(whole, ids.flatten().numpy(), arriving)
+            part = cut(len(weight), count)[rank]
+            for gradient in got:
+                assert gradient.shape == weight[part].shape
+                assert gradient.numpy().astype(np.float64).tolist() == whole[part].tolist()
+
+
+@FEW
+@given(st.lists(cases(1), min_size=1, max_size=10), st.sampled_from([2, 3, 4]))
+def test_a_sum_over_processes_is_within_the_bound(batch, count):
+    """With rows that are not one-hot, the sum over parts rounds otherwise than one product."""
+    pairs = [(torch.randn(5, len(weight)), weight) for weight, _ in batch]
+
+    def products(pairs):
+        rank = distributed.get_rank()
+        parts = [cut(len(weight), count)[rank] for _, weight in pairs]
+        return [add_up(x[:, k] @ w[k]) for k, (x, w) in zip(parts, pairs, strict=True)]
+
+    for results in run_on_processes(products, count, pairs):
+        for (x, weight), result in zip(pairs, results, strict=True):
+            exact = x.double() @ weight.double()
+            room = rounding_bound(len(weight) + 1, torch.float32)
+            assert_within(result, exact, room * (x.double().abs() @ weight.double().abs()) + 1e-30)
+
+
+@pytest.mark.parametrize("size", range(9))
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
+def test_cuts_are_those_of_torch(size, parts):
+    """Parts follow each other without a gap, and are torch's chunks, then empty ones."""
+    whole = torch.arange(size)
+    got = [whole[part] for part in cut(size, parts)]
+    assert len(got) == parts
+    assert torch.cat(got).tolist() == whole.tolist()
+    if size:
+        chunks = [chunk.tolist() for chunk in whole.chunk(parts)]
+        assert [part.tolist() for part in got if len(part)] == chunks
+
+
+@pytest.mark.parametrize(("size", "parts"), [(-1, 2), (4, 0)])
+def test_impossible_cuts_are_refused(size, parts):
+    """A negative table and no process are errors."""
+    with pytest.raises(ValueError, match=f"size is {size} and parts {parts}"):
+        cut(size, parts)
+
+
+def test_every_id_is_somewhere_once():
+    """The masks of all parts cover each id once; foreign ids and those that exist nowhere give zeros."""
+    weight = torch.randn(7, 2, generator=torch.Generator().manual_seed(1))
+    ids = torch.tensor([[0, 6], [3, 3], [-1, 7]])
+    for count in (1, 2, 4, 9):
+        masked = [masked_lookup(ids, weight[part], part.start) for part in cut(7, count)]
+        found = torch.stack(masked).count_nonzero(dim=0)
+        assert found.tolist() == [[[1, 1]] * 2, [[1, 1]] * 2, [[0, 0]] * 2]
+        assert_bitwise_equal(sum(masked)[:2], weight[ids[:2]])
+
+
+def test_ids_of_32_bits_do_not_wrap_around():
+    """The difference to the first row here would be a row again."""
+    ids = torch.tensor([-(2**31), 2**31 - 1], dtype=torch.int32)
+    found = masked_lookup(ids, torch.ones(2, 1), 2**31 - 1)
+    assert found.tolist() == [[0.0], [1.0]]
+
+
+def counted(ids, weight):
+    """Give the collectives of each way."""
+    rank, size = distributed.get_rank(), distributed.get_world_size()
+    part = cut(len(weight), size)[rank]
+    ways = {
+        "sum": lambda: add_up(masked_lookup(ids.flatten(), weight[part], part.start)),
+        "columns": lambda: column_lookup(ids.flatten(), weight[:, cut(4, size)[rank]]),
+        "exchanged": lambda: exchanged_lookup(ids[rank], weight[part], len(weight)),
+        "distinct": lambda: exchanged_lookup(ids[rank], weight[part], len(weight), distinct=True),
+    }
+    if not LOWEST:
+        ways["scattered"] = lambda: scattered_lookup(ids[rank], weight[part], len(weight))
+    found = {}
+    for way, call in ways.items():
+        with collectives() as calls:
+            call()
+        found[way] = calls
+    return found
+
+
+def test_bytes_are_those_of_the_shapes():
+    """Two processes, tables of 6 rows of 4 numbers: each count made by hand."""
+    ids = torch.tensor([[0, 0, 0, 5], [1, 5, 5, 5]])  # process 0 holds rows 0 to 2
+    row = 4 * 4
+    first, second = run_on_processes(counted, 2, ids, torch.randn(6, 4))
+    assert first["sum"] == [Collective("all-reduce", 8 * row, 8 * row)]
+    scattered = [
+        Collective("all-gather", 4 * 8, 4 * 8),
+        Collective("reduce-scatter", 8 * row, 4 * row),
+    ]
+    assert first.get("scattered") == (None if LOWEST else scattered)
+    assert first["columns"] == [Collective("all-gather", 4 * row, 4 * row)]
+    counts = Collective("all-to-all", 2 * 8, 8)
+    # Process 0 asks for three rows of its own and one of process 1, which asks it for one.
+    asked, answered = (Collective("all-to-all", 4 * n, n) for n in (8, row))
+    assert first["exchanged"] == [counts, asked, answered]
+    assert second["exchanged"] == [counts, asked, answered]
+    # Asked for once: 0 and 5 by process 0, 1 and 5 by process 1.
+    asked, answered = (Collective("all-to-all", 2 * n, n) for n in (8, row))
+    assert first["distinct"] == second["distinct"] == [counts, asked, answered]
+
+
+def test_an_uncounted_collective_is_refused():
+    """A broadcast is no collective of a lookup, and is not left out in silence."""
+
+    def broadcast():
+        with collectives():
+            distributed.broadcast(torch.ones(2), 0)
+
+    with pytest.raises(RuntimeError, match=r"NotImplementedError: c10d\.broadcast_"):
+        run_on_processes(broadcast, 2)
+
+
+@pytest.mark.parametrize("way", [scattered_lookup, exchanged_lookup])
+def test_an_id_out_of_range_is_an_error(way):
+    """Ids that travel are checked where they come from."""
+
+    def call():
+        rank = distributed.get_rank()
+        way(torch.tensor([1, 4 if rank else 0]), torch.randn(2, 3), 4)
+
+    with pytest.raises(RuntimeError, match=r"process 1 of 2 raised IndexError: ids\[1\] is 4"):
+        run_on_processes(call, 2)
+
+
+SHARD = torch.zeros(2, 3)
+BYTES = torch.tensor([1, 0], dtype=torch.uint8)
+AMISS = {
+    "mask": (masked_lookup, (BYTES, SHARD, 0), TypeError, "ids has dtype torch.uint8"),
+    "no ids": (masked_lookup, ([1], SHARD, 0), TypeError, "ids is [1] of type list"),
+    "vector": (masked_lookup, (torch.tensor([1]), SHARD[0], 0), ValueError, "shard has shape (3,), expected two dimensions"),
+    "cube": (masked_lookup, (torch.tensor([1]), SHARD[None], 0), ValueError, "shard has shape (1, 2, 3), expected two dimensions"),
+    "whole numbers": (masked_lookup, (torch.tensor([1]), SHARD.long(), 0), TypeError, "shard has dtype torch.int64, expected a floating dtype; convert with shard.float()"),
+    "two devices": (masked_lookup, (torch.tensor([1]), SHARD.to("meta"), 0), ValueError, "ids is on cpu and shard on meta"),
+    "no numbers": (masked_lookup, (torch.tensor([1]).to("meta"), SHARD.to("meta"), 0), ValueError, "ids lies on the device meta, which stores no numbers"),
+    "no first": (masked_lookup, (torch.tensor([1]), SHARD, 2.0), TypeError, "first is 2.0 of type float, expected an int"),
+    "first below": (masked_lookup, (torch.tensor([1]), SHARD, -2), ValueError, "first is -2, expected at least 0"),
+    "from the end": (column_lookup, (torch.tensor([-1]), SHARD), IndexError, "ids[0] is -1, but a table of 2 rows"),
+    "mask of columns": (column_lookup, (BYTES, SHARD), TypeError, "ids has dtype torch.uint8"),
+    "no row of ids": (column_lookup, (torch.tensor([[1]]), SHARD), ValueError, "ids has shape (1, 1), expected (n,)"),
+    "columns of numbers": (column_lookup, (torch.tensor([1]), SHARD.long()), TypeError, "columns has dtype torch.int64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("way", "given", "error", "message"), AMISS.values(), ids=AMISS)
+def test_bad_input_is_refused_before_anything_is_sent(way, given, error, message):
+    """In the words of the other forms, and without a group."""
+    with pytest.raises(error, match=re.escape(message)):
+        way(*given)
+
+
+def refused():
+    """Give what each way says to wrong ids and parts, on one of the processes."""
+    ids, table = torch.tensor([1, 0]), torch.randn(3, 2)
+    part = table[cut(3, 2)[distributed.get_rank()]]
+    wrong = {"whole": (ids, table), "square": (ids[None], part), "int32": (ids.int(), part)}
+    said = {}
+    for way in (scattered_lookup, exchanged_lookup):
+        for name, taken in wrong.items():
+            try:
+                way(*taken, 3)
+            except (TypeError, ValueError) as error:
+                said[way.__name__, name] = f"{type(error).__name__}: {error}"
+    return said
+
+
+def test_a_part_is_that_of_its_process():
+    """Another number of rows would give zeros, or the rows of other ids."""
+    first, second = run_on_processes(refused, 2)
+    for way in ("scattered_lookup", "exchanged_lookup"):
+        assert first[way, "whole"] == (
+            "ValueError: shard has 3 rows, expected 2, those from 0 to before 2 of the table's 3; "
+            "pass weight[cut(3, 2)[0]]."
+        )
+        assert "expected 1, those from 2 to before 3" in second[way, "whole"]
+        assert first[way, "square"].startswith("ValueError: ids has shape (1, 2), expected (n,)")
+        assert first[way, "int32"].startswith("TypeError: ids has dtype torch.int32, expected torc")
+
+
+def test_the_three_cuts_agree_with_an_embedding_bag():
+    """Bags pooled where the rows are, and added up, are within the bound of one sum."""
+    weight = torch.randn(11, 4, generator=torch.Generator().manual_seed(2))
+    ids = torch.randint(11, (6, 5), generator=torch.Generator().manual_seed(3))
+
+    def pooled():
+        part = cut(11, distributed.get_world_size())[distributed.get_rank()]
+        return add_up(masked_lookup(ids, weight[part], part.start).sum(dim=1))
+
+    rows = weight.double()[ids]
+    room = rounding_bound(5, torch.float32) * rows.abs().sum(dim=1)
+    for count, rank in itertools.product((2, 4), range(2)):
+        assert_within(run_on_processes(pooled, count)[rank], rows.sum(dim=1), room)

@@ -1,0 +1,491 @@
+"""Sums of rows and the dense product against SciPy in float64, forward and backward."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from lookup_matmul import (
+    Bags,
+    assert_bitwise_equal,
+    assert_within,
+    dense_matmul,
+    dense_rows,
+    lookup,
+    rounding_bound,
+    sum_of_rows,
+    to_bags,
+    to_torch_csr,
+)
+from lookup_matmul.sparse.dense import ADDED
+
+FORMS = [sum_of_rows, dense_matmul]
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+KINDS = ["scipy array", "scipy matrix", "torch", "bags", "list"]
+
+
+VALUES = [torch.uint8, torch.int8, torch.int32, torch.int64, *DTYPES]
+INDICES = [torch.int32, torch.int64]
+
+
+@st.composite
+def sparse_rows(draw, dtypes=tuple(VALUES)):
+    """Draw rows with empty ones, duplicates, stored zeros and columns in any order."""
+    counts = draw(st.lists(st.sampled_from([0, 0, 1, 2, 3, 9]), max_size=8))
+    columns = draw(st.one_of(st.integers(1, 12), st.integers(1, 400)))
+    entries = sum(counts)
+    ids = draw(st.lists(st.integers(0, columns - 1), min_size=entries, max_size=entries))
+    dtype = draw(st.sampled_from(dtypes))
+    floats, counted = [0.0, 1.0, -1.0, 0.5, 3.0, -0.123, 17.25], [0, 1, 2, 7, 100]
+    numbers = st.sampled_from(floats if dtype.is_floating_point else counted)
+    values = draw(st.lists(numbers, min_size=entries, max_size=entries))
+    offsets = torch.tensor([0, *np.cumsum(counts)], dtype=draw(st.sampled_from(INDICES)))
+    ids = torch.tensor(ids, dtype=draw(st.sampled_from(INDICES)))
+    return Bags(ids, offsets, torch.tensor(values, dtype=torch.float64).to(dtype)), columns
+
+
+def in_scipy(bags: Bags, columns: int) -> sparse.csr_array:
+    """Write the rows as SciPy would, in float64, duplicates kept."""
+    arrays = (bags.weights.detach().double().numpy(), bags.ids.numpy(), bags.offsets.numpy())
+    return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, columns))
+
+
+def written(bags: Bags, columns: int, notation: str) -> object:
+    """Write the rows in a notation, in the dtypes given; torch wants one dtype of indices."""
+    size = (len(bags.offsets) - 1, columns)
+    if notation == "scipy" and bags.weights.dtype != torch.bfloat16:
+        rows = sparse.csr_array(size)
+        rows.indices, rows.indptr = bags.ids.numpy(), bags.offsets.numpy()
+        rows.data = bags.weights.detach().numpy()
+        return rows
+    if notation == "torch":
+        offsets = bags.offsets.to(bags.ids.dtype)
+        return torch.sparse_csr_tensor(
+            offsets, bags.ids, bags.weights, size, check_invariants=False
+        )
+    return bags
+
+
+def table(columns: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+    """Draw a table of the wanted dtype, away from zero so that no product underflows."""
+    drawn = torch.randn(columns, dim, generator=torch.Generator().manual_seed(seed))
+    return torch.where(drawn < 0, drawn - 0.1, drawn + 0.1).to(dtype)
+
+
+def dot_bound(
+    factors: sparse.csr_array, matrix: np.ndarray, dtype: torch.dtype, *, converted: bool = False
+) -> torch.Tensor:
+    """Bound the error of ``factors @ matrix`` in ``dtype`` as ``sum_of_rows`` promises it."""
+    counts = np.diff(factors.indptr)
+    bounds = [rounding_bound(int(n) + (2 if converted else 1), dtype) for n in counts]
+    return torch.tensor(bounds).double()[:, None] * torch.from_numpy(
+        absolute(factors) @ np.abs(matrix)
+    )
+
+
+def absolute(factors: sparse.csr_array) -> sparse.csr_array:
+    """Take absolute values entry by entry; SciPy's ``abs`` would add up duplicates first."""
+    arrays = (np.abs(factors.data), factors.indices, factors.indptr)
+    return sparse.csr_array(arrays, shape=factors.shape)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
+@pytest.mark.parametrize("form", FORMS)
+@settings(deadline=None)
+@given(sparse_rows(), st.integers(1, 9), st.sampled_from(DTYPES))
+def test_forward_is_the_sparse_product(form, notation, drawn, dim, dtype):
+    """Every row is the weighted sum, within the published bound, in the weight's dtype."""
+    bags, columns = drawn
+    weight = table(columns, dim, dtype)
+    rows = in_scipy(bags, columns)
+    result = form(written(bags, columns, notation), weight)
+    assert result.dtype == dtype
+    exact = torch.from_numpy(rows @ weight.double().numpy())
+    converted = bags.weights.dtype != dtype
+    bound = dot_bound(rows, weight.double().numpy(), dtype, converted=converted)
+    assert_within(result.double(), exact, bound)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
+@pytest.mark.parametrize("form", FORMS)
+@settings(deadline=None)
+@given(sparse_rows(dtypes=[torch.float64]), st.integers(1, 9), st.sampled_from(DTYPES))
+def test_backward_is_the_transposed_product(form, notation, drawn, dim, dtype):
+    """The weight gets X.T @ G, each value the dot product of G's row with the table's."""
+    bags, columns = drawn
+    weight = table(columns, dim, dtype).requires_grad_()
+    if notation == "torch":  # which has no gradient for the values of repeated columns
+        distinct = in_scipy(bags, columns)
+        distinct.sum_duplicates()
+        bags = to_bags(distinct)
+    values = bags.weights.to(dtype).requires_grad_()
+    arriving = table(len(bags.offsets) - 1, dim, dtype, seed=1)
+    given_as = written(bags._replace(weights=values), columns, notation)
+    result = form(given_as, weight)
+    to_weight = torch.autograd.grad(result, weight, arriving, retain_graph=True)[0]
+
+    rows = in_scipy(bags._replace(weights=values), columns)
+    transposed = sparse.csr_array(rows.T)
+    exact = torch.from_numpy(transposed @ arriving.double().numpy())
+    bound = dot_bound(transposed, arriving.double().numpy(), dtype)
+    # The dense product adds duplicates first: their sum is rounded, and may cancel.
+    dense_bound = bound + rounding_bound(11, dtype) * torch.from_numpy(
+        absolute(transposed) @ arriving.abs().double().numpy()
+    )
+    assert_within(to_weight.double(), exact, bound if form is sum_of_rows else dense_bound)
+
+    if sparse.issparse(given_as):
+        return
+    to_values = torch.autograd.grad(result, values, arriving)[0]
+    owner = np.repeat(np.arange(len(arriving)), np.diff(bags.offsets.numpy()))
+    left = arriving.double().numpy()[owner]
+    right = weight.detach().double().numpy()[bags.ids.numpy()]
+    allowed = rounding_bound(dim + 1, dtype) * torch.from_numpy((abs(left) * abs(right)).sum(1))
+    assert_within(to_values.double(), torch.from_numpy((left * right).sum(1)), allowed)
+
+
+def test_converted_values_are_rounded_once_more():
+    """A float64 value misses the bound of float32 ones in some elements, and never its own."""
+    value = torch.randn(200, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    weight = table(1, 64, torch.float32)
+    exact = value * weight.double()
+    ids, offsets = torch.zeros(200, dtype=torch.int64), torch.arange(201)
+    result = sum_of_rows((ids, offsets, value[:, 0]), weight).double()
+    assert_within(result, exact, rounding_bound(3, torch.float32) * exact.abs())
+    with pytest.raises(AssertionError):
+        assert_within(result, exact, rounding_bound(2, torch.float32) * exact.abs())
+
+
+IDS, OFFSETS = torch.tensor([3, 0, 3, 2, 1]), torch.tensor([0, 3, 3, 5])
+NUMBERS = torch.tensor([0.5, -2.0, 1.5, 0.0, 3.0], dtype=torch.float64)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("notation", ["bags", "torch"])
+@pytest.mark.parametrize("form", FORMS)
+def test_gradients_agree_with_finite_differences(form, notation):
+    """For the weight and for the values, with an empty row, a duplicate and a stored zero."""
+    weight = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    values = NUMBERS.clone().requires_grad_()
+    # A CSR tensor with a repeated column has no gradient for its values.
+    ids = torch.tensor([0, 2, 3, 1, 2]) if notation == "torch" else IDS
+    assert torch.autograd.gradcheck(
+        lambda w, v: form(written(Bags(ids, OFFSETS, v), 5, notation), w), (weight, values)
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gradients_of_scipy_rows_agree_with_finite_differences(form):
+    """For the weight, which alone has one."""
+    rows = in_scipy(Bags(IDS, OFFSETS, NUMBERS), 5)
+    weight = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda w: form(rows, w), (weight,))
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script")
+def test_only_the_dense_product_has_second_derivatives_and_forward_mode():
+    """As documented: torch has neither for an embedding bag."""
+    weight = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    values = NUMBERS.clone().requires_grad_()
+    forms = {form: lambda w, v, form=form: form((IDS, OFFSETS, v), w) for form in FORMS}
+    dense = forms[dense_matmul]
+    assert torch.autograd.gradgradcheck(dense, (weight, values))
+    assert torch.autograd.gradcheck(dense, (weight, values), check_forward_ad=True)
+    with pytest.raises(RuntimeError, match="is not implemented"):
+        torch.autograd.gradgradcheck(forms[sum_of_rows], (weight, values))
+    with pytest.raises(NotImplementedError, match="forward AD"):
+        torch.func.jvp(lambda w: sum_of_rows((IDS, OFFSETS), w), (weight,), (weight,))
+
+
+EDITS = {
+    "comparison": lambda rows: rows != 0,
+    "power": lambda rows: rows.power(2),
+    "values": lambda rows: rows.data.fill(9),
+    "columns": lambda rows: rows.indices.fill(10**9),
+    "ends": lambda rows: rows.indptr.fill(10**9),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*inefficient")
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("form", FORMS)
+def test_scipy_may_edit_a_matrix_between_forward_and_backward(form, edit):
+    """The gradient is that of the matrix as it was; SciPy adds up duplicates unasked."""
+    rows = sparse.csr_array(
+        (np.array([1, 4, 2], np.float32), np.array([2, 2, 0], np.int32), np.array([0, 2, 3])),
+        shape=(2, 4),
+    )
+    weight = torch.eye(4).requires_grad_()
+    result = form(rows, weight)
+    before = rows.copy()
+    EDITS[edit](rows)
+    assert any(
+        not np.array_equal(getattr(rows, name), getattr(before, name))
+        for name in ("data", "indices", "indptr")
+    )
+    result.sum().backward()
+    assert weight.grad[:, 0].tolist() == [2, 0, 5, 0]
+
+
+def test_scipy_arrays_are_copied_for_a_gradient_only():
+    """Without one the forward pass reads them where they are."""
+    rows = sparse.csr_array(np.eye(4, dtype=np.float32))
+    weight = torch.eye(4)
+    with mock.patch("torch.Tensor.clone", side_effect=AssertionError("a copy")):
+        sum_of_rows(rows, weight)
+        with torch.no_grad():
+            sum_of_rows(rows, weight.requires_grad_())
+        with pytest.raises(AssertionError, match="a copy"):
+            sum_of_rows(rows, weight)
+
+
+@pytest.mark.parametrize(("dtype", "reached"), [(torch.float16, 2048), (torch.bfloat16, 256)])
+def test_half_precision_gradients_stand_still(dtype, reached):
+    """As documented: one more 1 is lost on the sum of 5,000; the dense product adds them all."""
+    rows = (torch.zeros(5_000, dtype=torch.int64), torch.arange(5_001))
+    for form, expected in ((sum_of_rows, reached), (dense_matmul, 5_000)):
+        weight = torch.ones(1, 2, dtype=dtype, requires_grad=True)
+        form(rows, weight).sum().backward()
+        assert weight.grad.tolist() == [[torch.tensor(expected).to(dtype).item()] * 2]
+
+
+def test_autocast_reaches_the_dense_product_only():
+    """As documented: the sum stays in the dtype of the weight."""
+    rows, weight = (torch.tensor([1]), torch.tensor([0, 1])), torch.ones(4, 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert sum_of_rows(rows, weight).dtype == torch.float32
+        assert dense_matmul(rows, weight).dtype == torch.bfloat16
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_compile(form, notation, backend, check):
+    """Checked or not, in every notation; and the checks still refuse."""
+    torch.compiler.reset()
+    weight = torch.randn(5, 4, requires_grad=True)
+    sound = Bags(IDS, OFFSETS, NUMBERS.float())
+    compiled = torch.compile(lambda rows, w: form(rows, w, check=check), backend=backend)
+    rows = written(sound, 5, notation)
+    assert_bitwise_equal(compiled(rows, weight), form(rows, weight))
+    compiled(rows, weight).sum().backward()
+    if check:
+        for ids, error in (([3, 0, 5, 2, 1], "column 5"), ([3, 0, -1, 2, 1], "column -1")):
+            broken = written(sound._replace(ids=torch.tensor(ids)), 5, notation)
+            with pytest.raises(IndexError, match=error):
+                compiled(broken, weight)
+
+
+@pytest.mark.parametrize("notation", ["bags", "scipy"])
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_are_checked_inside_transforms(form, notation):
+    """``torch.func.grad`` gives what ``backward`` gives, and broken rows are refused there."""
+    weight = torch.randn(5, 4, requires_grad=True)
+    sound = Bags(IDS, OFFSETS, NUMBERS.float())
+    rows = written(sound, 5, notation)
+    form(rows, weight).square().sum().backward()
+    gradient = torch.func.grad(lambda w: form(rows, w).square().sum())(weight.detach())
+    assert_bitwise_equal(gradient, weight.grad)
+    broken = written(sound._replace(ids=torch.tensor([3, 0, -1, 2, 1])), 5, notation)
+    with pytest.raises(IndexError, match="row 0 names column -1"):
+        torch.func.grad(lambda w: form(broken, w).sum())(weight.detach())
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("form", FORMS)
+def test_a_torch_tensor_is_read_before_a_transform(form):
+    """As documented: inside one torch cannot open it, and the bags read before work."""
+    rows, weight = torch.eye(4).to_sparse_csr(), torch.randn(4, 3)
+    with pytest.raises(RuntimeError, match="Sparse CSR tensors do not have strides"):
+        torch.func.grad(lambda w: form(rows, w).sum())(weight)
+    bags = to_bags(rows)
+    assert (torch.func.grad(lambda w: form(bags, w).sum())(weight) == 1).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int8, torch.uint8, torch.bool])
+def test_written_out_values_are_not_cut_off(dtype):
+    """A half is no integer, and 300 no byte."""
+    ids, offsets = torch.tensor([1]), torch.tensor([0, 1])
+    value = torch.tensor([0.5]) if dtype == torch.int64 else torch.tensor([300])
+    with pytest.raises(TypeError, match=f"dtype is {dtype} and the values are {value.dtype}"):
+        dense_rows((ids, offsets, value), 4, dtype=dtype)
+    whole = torch.tensor([3], dtype=torch.uint8)
+    assert dense_rows((ids, offsets, whole), 4, dtype=torch.int64).tolist() == [[0, 3, 0, 0]]
+
+
+TOO_LARGE = [
+    (torch.int8, [100, 100], torch.int8, "200", "-128 to 127"),
+    (torch.int8, [-100, -29], torch.int8, "-129", "-128 to 127"),
+    (torch.uint8, [200, 56], torch.uint8, "256", "0 to 255"),
+    (torch.int32, [2**31 - 1, 1], torch.int32, r"2.14748e\+09", "-2147483648 to 2147483647"),
+    (torch.int64, [2**62, 2**62], torch.int64, r"9.22337e\+18", f"-{2**63} to {2**63 - 1}"),
+    (torch.int64, [-(2**63), -1], torch.int64, r"-9.22337e\+18", f"-{2**63} to {2**63 - 1}"),
+    (None, 2, torch.bool, "2", "0 to 1"),
+    (None, 128, torch.int8, "128", "-128 to 127"),
+]
+
+
+@pytest.mark.parametrize(("given", "values", "dtype", "total", "held"), TOO_LARGE)
+def test_written_out_sums_do_not_wrap_around(given, values, dtype, total, held):
+    """Entries of one place add up; the row and the column are named where that is too much."""
+    count = values if given is None else len(values)
+    ids, offsets = torch.tensor([1, 2] + [3] * count), torch.tensor([0, 1, 2 + count])
+    weights = None if given is None else torch.tensor([7, 7, *values], dtype=given)
+    said = rf"row 1 has several entries in column 3 that add up to {total}, expected {held}, as"
+    with pytest.raises(ValueError, match=f"{said} {dtype} holds; ask for a wider dtype"):
+        dense_rows((ids, offsets, weights), 4, dtype=dtype)
+    fewer = None if weights is None else weights[:-1]
+    one_less = dense_rows((ids[:-1], torch.tensor([0, 1, 1 + count]), fewer), 4, dtype=dtype)
+    assert one_less[1, 3] == (count - 1 if given is None else values[0])
+    if dtype != torch.int64:
+        wider = dense_rows((ids, offsets, weights), 4, dtype=torch.int64)
+        assert wider[1].tolist() == [0, 0, 7 if given else 1, sum(values) if given else count]
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support")
+@pytest.mark.parametrize("dtype", ADDED)
+def test_a_dtype_that_torch_can_add_up_is_taken(dtype):
+    """Each that is named as one that will do."""
+    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
+    if dtype not in (torch.bool, torch.int8):  # which cannot hold the values
+        assert dense_rows(rows, 4, dtype=dtype).to(torch.complex64).real.tolist() == [[0, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint64, "float32"])
+def test_a_dtype_that_torch_cannot_add_up_is_refused(dtype):
+    """With those that will do, or with what a dtype is."""
+    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
+    said = (
+        "single numbers, expected one of bool,.* float8_e4m3fn"
+        if dtype == torch.uint64
+        else "of type str, expected a torch.dtype"
+    )
+    with pytest.raises(TypeError, match=f"dtype is '?{dtype}.*{said}"):
+        dense_rows(rows, 4, dtype=dtype)
+
+
+def test_sums_of_64_bits_that_float64_rounds_are_taken():
+    """The largest number is one that only looks too large in float64."""
+    rows = (torch.tensor([1, 1]), torch.tensor([0, 2]), torch.tensor([2**63 - 2, 1]))
+    assert dense_rows(rows, 4, dtype=torch.int64).tolist() == [[0, 2**63 - 1, 0, 0]]
+
+
+def test_values_are_mapped_over():
+    """``torch.func.vmap`` gives what a loop gives, for the values and for the table."""
+    many, weight = torch.randn(3, 5), torch.randn(4, 2)
+    for form, other in ((dense_rows, 4), (dense_matmul, weight), (sum_of_rows, weight)):
+        single = lambda v, form=form, other=other: form((IDS, OFFSETS, v), other, check=False)  # noqa: E731
+        looped = torch.stack([single(values) for values in many])
+        if form is not sum_of_rows:  # which torch cannot map
+            assert_bitwise_equal(torch.func.vmap(single)(many), looped)
+    tables = torch.randn(3, 4, 2)
+    mapped = torch.func.vmap(lambda w: dense_matmul((IDS, OFFSETS), w, check=False))(tables)
+    expected = torch.stack([dense_matmul((IDS, OFFSETS), table) for table in tables])
+    assert_within(mapped, expected, 1e-6)
+
+
+def test_shapes_are_known_without_numbers():
+    """On the meta device nothing can be counted, and nothing has to be."""
+    rows = Bags(*(member.to("meta") for member in (IDS, OFFSETS, NUMBERS.float())))
+    weight = torch.zeros(4, 2, device="meta")
+    for form in FORMS:
+        assert form(rows, weight, check=False).shape == (3, 2)
+    assert dense_rows(rows, 4, check=False).shape == (3, 4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_notation_gives_the_same_bits(form, kind, device):
+    """SciPy's two classes, torch's CSR, the named tuple and a plain list."""
+    rows = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
+    bags = Bags(*(member.to(device) for member in to_bags(rows)))
+    weight = table(11, 5, torch.float32).to(device)
+    given_as = {
+        "scipy array": rows,
+        "scipy matrix": sparse.csr_matrix(rows),
+        "torch": to_torch_csr(bags, 11),
+        "bags": bags,
+        "list": list(bags),
+    }[kind]
+    result = form(given_as, weight)
+    assert result.device == weight.device
+    assert_bitwise_equal(result, form(bags, weight))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gradients_reach_the_values_of_a_torch_tensor(form):
+    """Through a CSR tensor down to the tensor that its values came from."""
+    values = torch.tensor([2.0, 3.0, 4.0], requires_grad=True)
+    rows = to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 3]), values), 4)
+    form(rows, torch.eye(4)).sum().backward()
+    assert values.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_empty_rows_give_zeros(form, device):
+    """Also a matrix of nothing but empty rows, and one of no rows."""
+    weight = table(4, 3, torch.float32).to(device).requires_grad_()
+    none = torch.zeros(0, dtype=torch.int64, device=device)
+    for count in (0, 1, 5):
+        offsets = torch.zeros(count + 1, dtype=torch.int64, device=device)
+        result = form((none, offsets), weight)
+        assert result.shape == (count, 3)
+        assert not result.any()
+        (gradient,) = torch.autograd.grad(result.sum(), weight)
+        assert not gradient.any()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_counts_are_values_too(form):
+    """Integer data is converted to the weight's dtype; None stands for ones."""
+    ids, offsets = torch.tensor([2, 0, 1]), torch.tensor([0, 2, 3])
+    weight = torch.arange(8.0).reshape(4, 2)
+    counted = form((ids, offsets, torch.tensor([3, 2, 1])), weight)
+    assert counted.tolist() == [[12.0, 17.0], [2.0, 3.0]]
+    assert_bitwise_equal(form((ids, offsets), weight), form((ids, offsets, torch.ones(3)), weight))
+    assert dense_rows((ids, offsets), 4, dtype=torch.int64).tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
+
+
+def test_a_row_with_a_single_one_is_a_lookup():
+    """Nothing is added, so the bits are those of the table."""
+    ids, weight = torch.tensor([2, 3, 1]), table(4, 5, torch.float32)
+    result = sum_of_rows((ids, torch.arange(4)), weight)
+    assert_bitwise_equal(result, lookup(ids, weight))
+
+
+def test_columns_without_an_entry_are_never_read():
+    """NaN in a row that nobody names stays there; the dense product spreads it."""
+    weight = torch.zeros(4, 2)
+    weight[3] = torch.nan
+    rows = (torch.tensor([0, 1]), torch.tensor([0, 2]))
+    assert sum_of_rows(rows, weight).isfinite().all()
+    assert dense_matmul(rows, weight).isnan().all()
+
+
+@pytest.mark.parametrize("change", ["read-only", "reversed"])
+def test_arrays_that_torch_cannot_hold_are_copied(change):
+    """Without a warning, with the same result."""
+    data, indices = np.array([2.0, 3.0], dtype=np.float32), np.array([3, 1], dtype=np.int32)
+    rows = sparse.csr_array((data, indices, [0, 2]), shape=(1, 4))
+    expected = sum_of_rows(rows, torch.eye(4))
+    if change == "read-only":
+        rows.data.flags.writeable = rows.indices.flags.writeable = False
+    else:
+        rows.data, rows.indices = data[::-1].copy()[::-1], indices[::-1].copy()[::-1]
+    assert_bitwise_equal(sum_of_rows(rows, torch.eye(4)), expected)
+
+
+def test_unchecked_input_gives_the_same_result():
+    """``check=False`` leaves out the checks and nothing else."""
+    rows = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
+    weight = table(11, 5, torch.float32)
+    for form in FORMS:
+        assert_bitwise_equal(form(rows, weight, check=False), form(rows, weight))

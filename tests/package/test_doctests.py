@@ -1,0 +1,70 @@
+"""The examples in the docstrings run, and none can get lost."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+import torch
+from oldest import LOWEST
+
+import lookup_matmul
+from lookup_matmul import costs, figures, sharded
+
+MODULES = [
+    importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(lookup_matmul.__path__, "lookup_matmul.")
+]
+FOUND = {
+    test.name: test
+    for module in MODULES
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module)
+    if test.examples
+}
+PUBLIC = {
+    getattr(module, name)
+    for module in (lookup_matmul, figures, sharded, costs)
+    for name in module.__all__
+    if not name.isupper()
+    and name
+    not in (
+        "Case",
+        "Collective",
+        "DeviceLost",
+        "Drawing",
+        "Layer",
+        "Part",
+        "Rows",
+        "Spread",
+    )  # shown by those who make them
+}
+
+
+SHOWN = {
+    name: getattr(module, name)
+    for module in (lookup_matmul, figures, sharded, costs)
+    for name in module.__all__
+}
+NAMES = {f"{function.__module__}.{function.__name__}" for function in PUBLIC}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_examples_run(name):
+    """Every example prints what its docstring shows, the public ones without their module's names."""
+    if LOWEST and name.endswith(".scattered_lookup"):
+        pytest.skip("gloo has no reduce-scatter in this torch")
+    if name in NAMES:  # so nobody who copies it lacks an import
+        FOUND[name].globs = {"torch": torch, "__name__": "example"} | SHOWN
+    results = doctest.DocTestRunner().run(FOUND[name])
+    assert results.attempted == len(FOUND[name].examples) > 0
+    assert results.failed == 0
+
+
+def test_every_public_function_has_an_example():
+    """Those of what modules share among themselves are found besides."""
+    assert set(FOUND) >= NAMES
+
+
+def test_every_example_is_counted():
+    """The number of examples is known, so that a lost one is noticed; raise it when adding some."""
+    assert sum(len(test.examples) for test in FOUND.values()) == 186

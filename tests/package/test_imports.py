@@ -1,0 +1,33 @@
+"""What the package and its instrument need to be imported, and nothing more."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lookup_matmul
+
+SOURCE = Path(lookup_matmul.__file__).parents[1]
+
+BLOCKED = """
+import sys
+class Refuse:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] in {names!r}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Refuse())
+import {module}
+"""
+NEEDLESS = {"cloudpickle", "fastjsonschema", "matplotlib", "nox", "scipy", "sklearn", "sphinx"}
+NEEDLESS |= {"cpuinfo", "filelock", "psutil", "tqdm", "triton"}  # only while it measures
+
+
+@pytest.mark.parametrize("module", ["lookup_matmul", "lookup_matmul.costs"])
+def test_it_is_imported_without_what_it_does_not_need(module):
+    """A machine that measures has torch, NumPy, psutil, py-cpuinfo and tqdm, and needs no more."""
+    code = BLOCKED.format(names=NEEDLESS, module=module)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=SOURCE, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,72 @@
+"""Two runs of a page give the same outputs, and what differs between versions is told by cell."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from served import ROOT
+
+TOOL = str(ROOT / "docs" / "_tools" / "drift.py")
+VERSIONS = {"torch": "2.13.0"}
+
+
+def run(*arguments):
+    """Run the tool on the sources."""
+    own = {"PYTHONPATH": str(ROOT / "src")}
+    call = [sys.executable, TOOL, *map(str, arguments)]
+    done = subprocess.run(call, env=os.environ | own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def compared(folder, before, after, *, raises=False):
+    """Compare two recordings of one cell."""
+    for name, outputs in (("before", before), ("after", after)):
+        cell = {"line": 7, "code": "f()", "outputs": outputs, "raises": raises}
+        found = {"versions": VERSIONS, "pages": {"a/page": [cell]}}
+        (folder / f"{name}.json").write_text(json.dumps(found), "utf-8")
+    return run("compare", folder / "before.json", folder / "after.json")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "raises", "row"),
+    [
+        (["1\n2"], ["1\n3"], False, "| a/page | 7 | output | `2` | `3` |"),
+        (["1"], [], False, "| a/page | 7 | output | `1` | `` |"),
+        (["a | b"], ["c"], False, "| a/page | 7 | output | `a \\| b` | `c` |"),
+        (
+            ["error: IndexError: x"],
+            ["error: IndexError: y"],
+            True,
+            "| a/page | 7 | error text | `error: IndexError: x` | `error: IndexError: y` |",
+        ),
+        ([], ["error: AssertionError: "], False, "| a/page | 7 | check or code | `` |"),
+    ],
+)
+def test_a_change_is_a_row_of_the_table(tmp_path, before, after, raises, row):
+    """Page, line, what changed, and the first line that differs, before and after."""
+    table = compared(tmp_path, before, after, raises=raises)
+    assert "1 of 1 cells differ between torch 2.13.0 and torch 2.13.0." in table
+    assert row in table
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("it took 12.5 µs", "it took 3 ms"), ("<f at 0x7f01>", "<f at 0x7f02>"), ("same", "same")],
+)
+def test_times_and_addresses_are_no_change(tmp_path, before, after):
+    """They differ in every run."""
+    assert "0 of 1 cells differ" in compared(tmp_path, [before], [after])
+
+
+def test_two_runs_of_a_page_give_the_same_text_and_figures(tmp_path):
+    """Byte for byte; ``nox -s drift`` does it for all pages."""
+    for name in ("one", "two"):
+        run("record", tmp_path / f"{name}.json", "tutorials/another-seed")
+    one = json.loads((tmp_path / "one.json").read_text("utf-8"))["pages"]
+    assert one == json.loads((tmp_path / "two.json").read_text("utf-8"))["pages"]
+    outputs = [text for cell in one["tutorials/another-seed"] for text in cell["outputs"]]
+    assert any("<svg" in text for text in outputs)
+    assert any("tensor(" in text for text in outputs)

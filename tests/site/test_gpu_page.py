@@ -1,0 +1,235 @@
+"""The page on GPUs builds without a recording and with some, says its verdicts, and is measured."""
+
+import json
+import re
+import subprocess
+import sys
+from copy import deepcopy
+
+import pytest
+from bs4 import BeautifulSoup
+from scratch import Copy
+from served import ROOT
+from test_recording import SOUND, around, ceilings, measured
+
+from lookup_matmul.costs import Case, read_recordings
+from lookup_matmul.costs.predict import key_of
+from lookup_matmul.costs.recorder import sweep
+from lookup_matmul.costs.recording import read_recording, write_recording
+
+sys.path.append(str(ROOT / "docs" / "_extensions"))
+from notebooks.gpu_notebook import NAME, notebook, packed
+
+RECORDED = "src/lookup_matmul/recorded"
+NEEDED_BY_OTHERS = {
+    "cloudpickle",
+    "fastjsonschema",
+    "matplotlib",
+    "nox",
+    "scipy",
+    "sklearn",
+    "sphinx",
+}
+PAGE = ROOT / "docs" / "tutorials" / "on-a-gpu.md"
+SWEPT = [
+    Case(form, "forward", vocab_size, 128, ids, "uniform", dtype, "hot")
+    for vocab_size in (16, 300, 1024)
+    for ids in (64, 2**17)  # in float32, a result of 67 MB
+    for dtype in ("float32", "bfloat16")
+    for form in ("lookup", "one-hot built and multiplied", "multiplication alone")
+]
+
+
+def recorded(slower=lambda _: 1.2) -> dict:
+    """Give a recording such as a GPU would make, in which each case is so much slower than predicted."""
+    first = ceilings()
+    first["fixed_s"] = {
+        cache: dict.fromkeys(map(key_of, SWEPT), around(1e-7)) for cache in ("hot", "cold")
+    }
+    first["row_s"] = {"hot": {}, "cold": {}}
+    cases = [measured(case, first, slower(case)) for case in SWEPT]
+    return deepcopy(SOUND) | {"ceilings": [first, first], "cases": cases}
+
+
+CONFIRMING = recorded()
+# Lookups slower than any product, which no ceiling forbids.
+REFUTING = recorded(lambda case: 500 if case.form == "lookup" else 1.2)
+for result in REFUTING["cases"]:
+    result["launch_s"] = 1e-9
+
+
+@pytest.fixture(scope="module")
+def said() -> dict:
+    """Give what the page's own cells define, those that the notebook has too."""
+    names: dict = {}
+    made = notebook(PAGE.read_text("utf-8"), 40 * "0")
+    (code,) = [cell["source"] for cell in made["cells"] if "PREDICTIONS = {" in cell["source"]]
+    exec(code, names)
+    return names
+
+
+def test_a_recording_confirms_or_refutes_each_prediction(said, tmp_path):
+    """With both answers, by recordings that reading accepts."""
+    for name, found, answer in (("good", CONFIRMING, "confirmed"), ("bad", REFUTING, "refuted")):
+        write_recording(tmp_path / f"{name}.json", found)
+        read = read_recordings(tmp_path)[name]
+        answers = [said["verdict"](read, predicted) for predicted in said["PREDICTIONS"].values()]
+        assert [answer in words for words in answers] == [True] * 4, answers
+    listed = said["verdicts"](read_recordings(tmp_path))
+    assert listed.count("**confirmed**") == listed.count("**refuted**") == 4
+
+
+def test_a_recording_of_a_processor_says_nothing_of_gpus(said):
+    """Whatever it holds."""
+    on_cpu = CONFIRMING | {"provenance": CONFIRMING["provenance"] | {"kind": "cpu"}}
+    assert "`x`" not in said["verdicts"]({"x": on_cpu})
+    assert "No recording of a GPU has been made yet" in said["verdicts"]({"x": on_cpu})
+
+
+def test_a_prediction_that_no_case_tells_of_is_not_decided(said):
+    """As after a run that ended early."""
+    none = CONFIRMING | {"cases": []}
+    for predicted in said["PREDICTIONS"].values():
+        assert said["verdict"](none, predicted).startswith("not decided")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """Give a copy of the site with this page alone, and without recordings."""
+    copy = Copy(tmp_path_factory.mktemp("gpu"))
+    copy.clear_pages("tutorials/on-a-gpu")
+    for path in (copy.root / RECORDED).glob("*.json"):
+        path.unlink()
+    page = copy.root / "docs" / "tutorials" / "on-a-gpu.md"
+    text = re.sub(r"(?<!!)\[([^]\n]*)\]\([^)\n]*\)", r"\1", page.read_text("utf-8"))
+    page.write_text(re.sub(r"\{term\}`([^`<]*?)( <[^`]*)?`", r"\1", text), "utf-8")
+    toctree = "# Index\n\n```{toctree}\ntutorials/on-a-gpu\n```\n\n```{bibliography}\n:all:\n```\n"
+    copy.write("index", toctree)
+    return copy
+
+
+def built(copy: Copy) -> BeautifulSoup:
+    """Build and read the page."""
+    done = copy.build(CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 0, done.stderr
+    return BeautifulSoup(copy.html("tutorials/on-a-gpu"), "html.parser")
+
+
+def shown(page: BeautifulSoup) -> str:
+    """Give what cells put out, without their code."""
+    return " ".join(output.get_text(" ", strip=True) for output in page.select(".cell_output"))
+
+
+def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
+    """Each build shows what there is, names it at every number, and a damaged file stops it."""
+    page = built(copy)
+    text = shown(page)
+    assert "No recording of a GPU has been made yet, so all four are open." in text
+    assert "No GPU has been recorded so far" in text
+    assert [len(page.select(kind)) for kind in ("svg.drawing", "table")] == [2, 1]
+    link = page.select_one("a.sd-btn[download]")
+    assert link["href"] == NAME
+
+    # What a recording may hold, and Markdown would read as an image, a link and more.
+    markup = "![p](https://example.org/p.png) [a](b) *x* $y$ # &lt; ~~z~~"
+    marked = deepcopy(REFUTING)
+    marked["provenance"]["device"] = marked["behaviour"]["id_out_of_range"]["lookup"] = markup
+    folder = copy.root / RECORDED
+    write_recording(folder / "good-device.json", CONFIRMING)
+    write_recording(folder / "bad-device.json", marked)
+    page = built(copy)
+    text = shown(page)
+    assert "so all four are open" not in text
+    assert "No GPU has been recorded" not in text
+    assert (
+        "A device, driver 580.95.05, CUDA 13.0, torch 2.13.0+cu130, recorded on 2026-01-31" in text
+    )
+    assert page.get_text().count(markup) == 2
+    assert "example.org" not in str(page.select("img, a"))
+    verdicts = [item.get_text(" ", strip=True) for item in page.select("li li")]
+    assert [words.split()[2] for words in verdicts if words.startswith("good-device")] == [
+        "confirmed"
+    ] * 4
+    assert [words.split()[2] for words in verdicts if words.startswith("bad-device")] == [
+        "refuted"
+    ] * 4
+    assert len(page.select("svg.drawing")) == 2 + 4  # two precisions of each
+    assert len(page.select("details table tbody tr")) == 2 * len(SWEPT)
+
+    whole = (folder / "bad-device.json").read_text("utf-8")
+    (folder / "bad-device.json").write_text(whole[:-20], "utf-8")
+    done = copy.build(CUDA_VISIBLE_DEVICES="")
+    assert done.returncode != 0
+    assert "bad-device.json: the file is not JSON" in done.stderr
+
+
+def test_the_notebook_measures_and_says_its_verdicts(tmp_path):
+    """Run here on the processor, in an empty folder, with the package that it holds.
+
+    This is the one real run of the command: with torch, NumPy, psutil, py-cpuinfo and tqdm alone.
+    """
+    made = notebook(PAGE.read_text("utf-8"), 40 * "0")
+    assert json.loads(json.dumps(made)) == made
+    code = [cell["source"] for cell in made["cells"] if cell["cell_type"] == "code"]
+    install, command = (
+        next(line for line in "\n".join(code).splitlines() if line.startswith(mark))
+        for mark in "%!"
+    )
+    assert install == "%pip install --quiet psutil py-cpuinfo tqdm"
+    assert (
+        command
+        == f"!{{sys.executable}} -m lookup_matmul.costs --minutes 2 --out recordings --commit {40 * '0'}"
+    )
+    run = [
+        "-m",
+        "lookup_matmul.costs",
+        "--quick",
+        "--device",
+        "cpu",
+        "--out",
+        "recordings",
+        "--commit",
+        40 * "0",
+    ]
+    source = (
+        "\n".join(code)
+        .replace(install, "")
+        .replace(
+            command, f"import subprocess; subprocess.run([sys.executable, *{run}], check=True)"
+        )
+    )
+    source = source.replace("Markdown(verdicts(recordings))", "print(verdicts(recordings))")
+    source += "\nimport lookup_matmul; print(lookup_matmul.__file__)"
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import sys; sys.modules.update(dict.fromkeys({NEEDED_BY_OTHERS}))"
+    )
+    path = [
+        folder
+        for folder in sys.path
+        if folder and "lookup" not in folder and folder != str(ROOT / "src")
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{source}"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "No recording of a GPU has been made yet" in done.stdout
+    assert str(tmp_path) in done.stdout.splitlines()[-1]
+    (left,) = (tmp_path / "recordings").glob("*.json")
+    assert left.name.endswith("-threads-quick.json")
+    found = read_recording(left)
+    assert found["complete"]
+    assert found["provenance"]["command"].startswith("python -m lookup_matmul.costs --quick")
+    recorded = {tuple(case[name] for name in Case._fields) for case in found["cases"]}
+    assert recorded == set(sweep("quick"))
+    reasons = {case["skipped"]["kind"] for case in found["cases"] if "skipped" in case}
+    assert reasons <= {"impossible time", "takes too long"}  # as on a busy machine, nothing wrong
+
+
+def test_the_notebook_of_one_source_is_one_file():
+    """So that only a change of the package or the page shows in it."""
+    assert packed() == packed()
+    page = PAGE.read_text("utf-8")
+    assert notebook(page, 40 * "0") == notebook(page, 40 * "0")
+    with pytest.raises(ValueError, match="has no cell with the tag 'notebook'"):
+        notebook("# Nothing\n", 40 * "0")

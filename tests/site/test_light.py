@@ -1,0 +1,263 @@
+"""What a visit costs, what may run on a page, and what the templates of the theme rest on."""
+
+import base64
+import gzip
+import hashlib
+import io
+import posixpath
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+from served import ROOT
+
+sys.path.append(str(ROOT / "docs" / "_extensions"))
+from light.fonts import signs
+from light.line_breaks import mark
+from light.mathml import to_mathml
+from light.site_files import named
+from light.slim_markup import compact
+from light.style_sheet import Used, purge
+
+from lookup_matmul.figures.svg import HALO
+
+FIRST_KB, NEXT_KB, SITE_MB = 150, 40, 10
+LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
+# What the templates in docs/_templates and the extensions replace, or take for granted.
+THEMES = {
+    "pydata_sphinx_theme/theme/pydata_sphinx_theme": {
+        "components/search-field.html": "aec4ce15c313",
+        "components/theme-switcher.html": "c46dff4372d7",
+        "layout.html": "1f98508aa73a",
+        "search.html": "098d19aa34f7",
+        "static/scripts/pydata-sphinx-theme.js": "73b151b7df2d",
+        "static/webpack-macros.html": "ca92b021a603",
+    },
+    "sphinx_book_theme/theme/sphinx_book_theme": {
+        "components/article-header-buttons.html": "01d586c72ac2",
+        "components/toggle-primary-sidebar.html": "316c98ec6677",
+        "components/toggle-secondary-sidebar.html": "0cf39e5b61b0",
+        "layout.html": "2cd2fbbe2cae",
+        "static/scripts/sphinx-book-theme.js": "20f5c4379fa2",
+    },
+    "sphinx/themes/basic": {"layout.html": "f1a2b815cb29"},
+}
+
+
+@pytest.fixture(scope="module")
+def built(site):
+    """Give every page of the site, with a source or without, parsed, by its path."""
+    paths = sorted(path for path in site.rglob("*.html"))
+    return {path: BeautifulSoup(path.read_text("utf-8"), "html.parser") for path in paths}
+
+
+@pytest.fixture(scope="module")
+def files(site, built):
+    """Give for every page the files that it loads, those that style sheets name among them."""
+    return {path: _files_of(site, path, page) for path, page in built.items()}
+
+
+def _files_of(site: Path, path: Path, page: BeautifulSoup) -> set[Path]:
+    found = set()
+    for node in page.select(LOADED):
+        target = urlsplit(node.get("src") or node["href"])
+        assert not target.netloc, f"{path} loads {target.geturl()} from another host"
+        if target.scheme != "data":
+            found.add(_existing(site, path.parent / unquote(target.path), path))
+    for sheet in [file for file in found if file.suffix == ".css"]:
+        for address in re.findall(r"url\(\s*[\"']?([^\"')]+)", sheet.read_text("utf-8")):
+            if not address.startswith(("data:", "#")):
+                assert not urlsplit(address).netloc, f"{sheet} loads {address} from another host"
+                found.add(_existing(site, sheet.parent / urlsplit(address).path, sheet))
+    return found
+
+
+def _existing(site: Path, file: Path, where: Path) -> Path:
+    file = Path(posixpath.normpath(file))
+    assert file.is_file(), f"{where.relative_to(site)} loads {file}, which is not there"
+    return file
+
+
+def _packed_kb(*paths: Path) -> float:
+    """Give the size as a host sends it, text compressed."""
+    return sum(len(gzip.compress(path.read_bytes(), 6)) for path in paths) / 1000
+
+
+def test_a_first_visit_is_light(built, files):
+    """With a cold cache: the page and all that it loads."""
+    weights = {str(path): _packed_kb(path, *files[path]) for path in built}
+    assert len(weights) > 40
+    assert {path: kb for path, kb in weights.items() if kb > FIRST_KB} == {}
+    assert min(weights.values()) > 20  # nothing was left out of the sum
+
+
+def test_a_next_visit_is_lighter(built, files):
+    """With the files at hand that other pages load too: the page, and what it alone loads."""
+    shared = [file for path in built for file in files[path]]
+    for path in built:
+        alone = [file for file in files[path] if shared.count(file) == 1]
+        if path.name != "search.html":  # it alone has the index of all pages
+            assert _packed_kb(path, *alone) <= NEXT_KB, path
+
+
+def test_the_site_is_small_and_holds_nothing_unused(site, built):
+    """No source maps, no fonts or scripts of the theme that no page names."""
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < SITE_MB * 1e6
+    there = {path for path in (site / "_static").rglob("*") if path.is_file()}
+    texts = [path.read_text("utf-8") for path in built]
+    assert there == named(there, texts)
+    assert not [path for path in there if path.suffix == ".map"]
+
+
+def test_pages_run_their_own_scripts_only(built):
+    """A policy comes before all that it rules; inline are the scripts that it names, and data."""
+    for path, page in built.items():
+        (rule,) = page.select('meta[http-equiv="Content-Security-Policy"]')
+        policy = dict(part.split(maxsplit=1) for part in rule["content"].split("; "))
+        assert policy["default-src"] == "'none'", path
+        assert "unsafe" not in policy["script-src"] + policy["style-src"], path
+        assert not re.search(r"https?:|\*", rule["content"]), path
+        assert not rule.find_all_previous(["script", "link", "style"]), path
+        inline = page.select('script:not([src], [type="application/json"])')
+        inline = [node.string for node in inline]
+        digests = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in inline]
+        assert [f"'sha256-{digest}'" for digest in digests] == policy["script-src"].split()[1:]
+        assert all(node.has_attr("defer") for node in page.select("script[src]")), path
+        assert not page.select("style, iframe, object, embed, base"), path
+        assert page.select_one('meta[name="description"]')["content"], path
+        handlers = [name for node in page.find_all(True) for name in node.attrs if name[:2] == "on"]
+        assert not handlers, path
+        assert not page.select('[href^="javascript:"]'), path
+        assert not page.select("link[rel=next], link[rel=prefetch]"), path  # refused by the policy
+
+
+def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
+    """Each is one element, none an error or LaTeX; Greek, sums and brackets are in the font."""
+    formulas = [node for page in built.values() for node in page.select(".math")]
+    assert len(formulas) > 200
+    for formula in formulas:
+        assert len(formula.select("math")) == 1, formula
+        assert not formula.select("merror"), formula
+        assert not re.search(r"[\\$]|\^\{|_\{", formula.get_text()), formula
+    sheet = (site / "_static" / "formulas.css").read_text("utf-8")
+    data = base64.b64decode(re.search(r"base64,([^)]+)\)", sheet)[1])
+    font = TTFont(io.BytesIO(data))
+    assert signs(str(f.math) for f in formulas) <= set(font.getBestCmap())
+    assert any(formula.msqrt for formula in formulas)
+    assert ord("√") in font.getBestCmap()  # which a root is drawn with, and no text holds
+    assert "MATH" in font  # without it brackets do not grow
+
+
+def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
+    """Only in names that are code, between their parts; prose and what is shown stay as they are."""
+    for given, marked in (
+        ('<span class="pre">torch.nn.Module_x(ids)</span>', '<span class="pre">torch.<wbr>nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
+        ('<span class="pre">0.25</span>', '<span class="pre">0.25</span>'),
+        ("<p>e.g. a_b(c)</p>", "<p>e.g. a_b(c)</p>"),
+        (
+            '<span class="math x"><math>a</math></span> <span class="math x"><math>b</math></span>, so',
+            '<span class="math x"><math>a</math></span> <span class="whole"><span class="math x"><math>b</math></span>,</span> so',
+        ),
+        ('<span class="pre">nn.Linear</span>', '<span class="pre">nn.Linear</span>'),
+        ("</code></a>: so", "</code></a>&#8288;: so"),
+        ("</code> and", "</code> and"),
+        ('<h1>A one-hot row<a href="#a-one-hot-row">#</a></h1>', '<h1>A one-&#8288;hot row<a href="#a-one-hot-row">#</a></h1>'),
+        ("<p>A one-hot row</p>", "<p>A one-hot row</p>"),
+    ):  # fmt: skip
+        context = {"body": given}
+        mark(None, "", "", context, None)
+        assert context["body"] == marked
+        shown = BeautifulSoup(marked, "html.parser").get_text().replace("\u2060", "")
+        assert shown == BeautifulSoup(given, "html.parser").get_text()
+
+
+def test_a_formula_that_cannot_be_set_is_refused():
+    """In an unknown command, with a height that would be printed, or with a sign of no font."""
+    for latex in (r"\nothing{x}", r"a\\[1ex] b", r"\text{字}", r"\sqrt{\frac{a}{b}}"):
+        with pytest.raises(Exception, match=r".+"):
+            to_mathml(latex, display=True)
+    assert to_mathml("x^2", display=False).startswith("<math><msup>")
+    assert "mtable" in to_mathml(r"a &= b\\ &= c", display=True)
+
+
+PURGED = [
+    ("p{color:red}", "p{color:red}"),
+    (".a, .gone{color:red}", ".a{color:red}"),
+    (".gone p, #gone, video{color:red}", ""),
+    (".a:not(.gone):hover::before{color:red}", ".a:not(.gone):hover::before{color:red}"),
+    (".by-script{color:red}", ".by-script{color:red}"),
+    ("@media print{.gone{color:red}}", ""),
+    ("@media print{.a{color:red}}", "@media print{.a{color:red}}"),
+    ("p{--x:1;--y:2;color:var(--y)}", "p{--y:2;color:var(--y)}"),
+    ("p{--x:var(--y);--y:2}", ""),
+    ("p{--of-page:1}", "p{--of-page:1}"),
+    ("@keyframes turn{to{top:0}}", ""),
+    (
+        "@keyframes turn{to{top:0}}p{animation:turn 1s}",
+        "@keyframes turn{to{top:0}}p{animation:turn 1s}",
+    ),
+    ("/* said */ p { color : red }", "p{color:red}"),
+    (
+        "html[data-theme=light] p{color:red}",
+        "html:not([data-theme=dark]) p{color:red}@media print{html[data-theme=dark] p{color:red}}",
+    ),
+    (
+        'html[data-theme="dark"] p{color:red}',
+        '@media screen{html[data-theme="dark"] p{color:red}}'
+        "@media screen and (prefers-color-scheme:dark){html:not([data-theme]) p{color:red}}",
+    ),
+    ("html[data-theme] p{color:red}", "html:is([data-theme],:root) p{color:red}"),
+]
+
+
+@pytest.mark.parametrize(("css", "expected"), PURGED)
+def test_rules_that_cannot_apply_are_dropped(css, expected):
+    """Names within parentheses do not count, and the schemes hold on paper and without scripts."""
+    used = Used()
+    used.read_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
+    used.read_script('p.classList.add("by-script")')
+    assert purge(css, used) == expected
+
+
+def test_a_style_sheet_that_cannot_be_read_is_refused():
+    """Instead of being cut where it breaks."""
+    with pytest.raises(ValueError, match="cannot be read"):
+        purge("p{color:red} }", Used())
+
+
+def test_a_compact_drawing_shows_the_same():
+    """Texts, shapes, colours and what other elements refer to stay."""
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
+        '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" /></defs>'
+        '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="'
+        f'{HALO}fill: black">a <tspan>b</tspan> c'
+        '</text></g><use xlink:href="#d1-mark" x="3.04" style="fill: red" />'
+        '<use xlink:href="#d1-mark" x="4" style="fill: red" /></g><path d="M 0 0" style="fill: none" />'
+        "</svg>"
+    )
+    assert compact(svg) == (
+        '<svg xmlns="http://www.w3.org/2000/svg">'
+        '<defs><path id="d1-0" d="M 0 0 L 1.23 0" style="fill: red" /></defs>'
+        '<text x="1.5" style="fill: black" class="halo">a <tspan>b</tspan> c</text>'
+        '<use x="3" href="#d1-0" /><use x="4" href="#d1-0" /></svg>'
+    )
+
+
+def test_the_theme_is_the_one_that_the_templates_were_written_for(site):
+    """Else look at what changed, mend what rests on it, and write the new digest down."""
+    del site  # it was built with the same theme
+    changed = {}
+    for folder, known in THEMES.items():
+        package, _, rest = folder.partition("/")
+        (base,) = find_spec(package).submodule_search_locations
+        for name, digest in known.items():
+            now = hashlib.sha256(Path(base, rest, name).read_bytes()).hexdigest()[:12]
+            if now != digest:
+                changed[f"{folder}/{name}"] = now
+    assert changed == {}

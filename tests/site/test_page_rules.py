@@ -1,0 +1,136 @@
+"""What a page has to keep to: each planted fault is named by its line, and sound pages pass."""
+
+import sys
+
+import pytest
+from served import ROOT
+
+sys.path.append(str(ROOT / "docs" / "_extensions"))
+from rules.page_rules import findings
+
+HEAD = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+myst:
+  html_meta:
+    description: "One sentence."
+---
+
+# A lookup picks rows
+
+Prose with a source, https://example.org.
+
+"""
+CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
+
+
+def cell(code, *, tags="", figure=""):
+    """Write a cell."""
+    options = f":tags: [{tags}]\n" if tags else ""
+    if figure:
+        options = f"---\nmystnb:\n  figure:\n    caption: {figure}\n    name: fig-a\n---\n"
+    return CELL.format(options=options, code=code)
+
+
+def rules(text, **options):
+    """Give line and rule of each finding."""
+    return [(found.line, found.rule) for found in findings(text, **options)]
+
+
+FAULTS = {
+    "comparison dropped": (cell("a = 1\na == 1\nprint(a)"), 16, "vacuous"),
+    "comparison printed": (cell("print(torch.allclose(a, b))"), 15, "vacuous"),
+    "comparison printed with a word": (cell('print("same", torch.equal(a, b))'), 15, "vacuous"),
+    "equal discarded": (cell("torch.equal(a, b)\nprint(a)"), 15, "vacuous"),
+    "equal discarded beside a check": (
+        cell("torch.equal(a, b)\nprint(a)") + cell("assert a == b", tags="check"),
+        15,
+        "vacuous",
+    ),
+    "comparison printed, another checked": (
+        cell("print(torch.allclose(a, b))") + cell("assert c == d", tags="check"),
+        15,
+        "vacuous",
+    ),
+    "assertion of a constant": (cell("assert True", tags="check"), 16, "vacuous"),
+    "assertion of a tuple": (cell('assert (a == b, "no")', tags="check"), 16, "vacuous"),
+    "assertion with a way out": (cell("assert a == b or True", tags="check"), 16, "vacuous"),
+    "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long"),
+    "network": (cell("import urllib.request"), 15, "network"),
+    "network from": (cell("from requests import get"), 15, "network"),
+    "file": (cell('open("a.txt", "w")'), 15, "writes"),
+    "file by path": (cell('Path("a").write_text("b")'), 15, "writes"),
+    "installation": (cell("%pip install numpy"), 15, "installs"),
+    "installation by shell": (cell("!pip install numpy"), 15, "installs"),
+    "place on a machine": (cell('path = "/home/me/data.csv"'), 15, "path"),
+    "no seed": (cell("x = torch.rand(3)"), 15, "unseeded"),
+    "no caption": (cell("figures.draw_lookup(ids, weight)"), 15, "caption"),
+    "cell not run": (cell("x = 1", tags="skip-execution"), 16, "never-run"),
+    "block not run": ("```python\nx = 1\n```\n", 14, "never-run"),
+    "typed time": ("The lookup took 12 µs here.\n", 14, "typed-time"),
+    "typed factor": ("It is\n3.5 times faster.\n", 15, "typed-time"),
+    "hollow word": ("This is obviously true.\n", 14, "hollow"),
+    "no proof": (
+        "## Bits\n\nBoth are bitwise equal.\n\n## Next\n\n" + cell("assert a"),
+        16,
+        "unproved",
+    ),
+    "no proof at the top": ("Both are the same bits.\n", 14, "unproved"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_named_by_its_line(name):
+    """Line and rule are those of the fault, and nothing else is found."""
+    text, line, rule = FAULTS[name]
+    assert rules(HEAD + text) == [(line, rule)]
+
+
+def test_a_page_without_description_or_source_is_named():
+    """Search engines show the one, readers follow the other."""
+    bare = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A\n\nProse.\n"
+    assert {rule for _, rule in rules(bare)} == {"description", "source"}
+    assert {rule for _, rule in rules(bare, taught=False)} == {"description"}
+
+
+def test_a_page_that_measures_says_with_how_many_threads():
+    """Else its times are those of a number that only its machine knows."""
+    head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n")
+    one = cell("torch.set_num_threads(1)", tags="setup")
+    assert rules(head + cell("x = 1")) == [(1, "threads")]
+    assert rules(head + one) == rules(HEAD + cell("x = 1")) == []
+
+
+SOUND = {
+    "comparison shown and asserted": cell("torch.equal(a, b)")
+    + cell("assert a == b", tags="check"),
+    "a value shown": cell("a == b"),
+    "seeded": cell("torch.manual_seed(0)") + cell("x = torch.rand(3)"),
+    "generator given": cell("x = torch.rand(3, generator=g)"),
+    "initialisation of a table": cell("torch.manual_seed(0)\nnn.init.normal_(w)"),
+    "a file that goes away": cell(
+        'with TemporaryDirectory() as d:\n    (Path(d) / "a").write_text("b")'
+    ),
+    "long and folded": cell("\n".join(f"a{k} = {k}" for k in range(30)), tags="setup"),
+    "a figure": cell("figures.draw_lookup(ids, weight)", figure="Rows."),
+    "proved below": "## Bits\n\nBoth are bitwise equal.\n\n" + cell("assert a", tags="check"),
+    "said again at the end": "## What to remember\n\nBoth are bitwise equal.\n",
+    "an exercise": "## Exercise\n\n```python\ntorch.equal(a, b)\n```\n",
+    "a shell command": "```sh\nnox -s docs\n```\n",
+    "a size": "The table has 3 rows and takes 12 MB.\n",
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_what_is_sound_is_left_alone(name):
+    """No rule refuses what good pages do."""
+    assert rules(HEAD + SOUND[name]) == []
+
+
+def test_a_page_can_excuse_a_rule_with_a_reason():
+    """Only that rule is left out."""
+    text = HEAD.replace("myst:", 'excused:\n  hollow: "quoted"\nmyst:') + "Of course, 3 ms.\n"
+    assert [rule for _, rule in rules(text)] == ["typed-time"]
+    unneeded = text.replace("Of course, ", "")
+    assert [rule for _, rule in rules(unneeded)] == ["excuse", "typed-time"]

@@ -1,0 +1,123 @@
+"""A site that knows its address and its repository, and one that knows neither."""
+
+import sys
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from bs4 import BeautifulSoup
+from PIL import Image
+from scratch import PROSE, SPHINX, Copy
+from served import ROOT
+from sphinx.errors import ConfigError
+
+sys.path.append(str(ROOT / "docs" / "_extensions"))
+from light.published import check_address
+
+ADDRESS = "https://example.org/docs/"
+NAMES = ["-D", f"html_baseurl={ADDRESS}", "-A", "repository=octocat/hello"]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """Give a copy of two pages without code, one in a folder, built with its addresses."""
+    copy = Copy(tmp_path_factory.mktemp("published"))
+    copy.clear_pages()
+    (copy.root / "docs" / "tutorials").mkdir(exist_ok=True)
+    first = "# First ≡ page\n\nProse.\n\n## A section\n\n```{toctree}\n:caption: All\n\nShort <tutorials/other>\n```\n"
+    copy.write("index", first, head=PROSE)
+    excused = PROSE.replace("---\n", '---\nexcused: {source: "it has none"}\n', 1)
+    copy.write("tutorials/other", "# The *other* & page\n\nProse.\n", head=excused)
+    built = copy.run(*SPHINX, *NAMES)
+    assert built.returncode == 0, built.stderr
+    return copy
+
+
+def soup(copy: Copy, name: str) -> BeautifulSoup:
+    """Give a built page, parsed."""
+    return BeautifulSoup(copy.html(name), "html.parser")
+
+
+def test_links_to_a_page_have_one_address_and_a_picture(copy: Copy) -> None:
+    """The canonical address, the title, the description, and a picture of the usual size."""
+    page = soup(copy, "tutorials/other")
+    assert page.select_one("link[rel=canonical]")["href"] == f"{ADDRESS}tutorials/other.html"
+    facts = {tag["property"]: tag["content"] for tag in page.select("meta[property^='og:']")}
+    assert facts["og:url"] == f"{ADDRESS}tutorials/other.html"
+    assert facts["og:title"] == "The other & page"
+    assert facts["og:description"] == "A page."
+    assert facts["og:image"] == f"{ADDRESS}_static/card.png"
+    with Image.open(copy.root / "build" / "html" / "_static" / "card.png") as card:
+        assert card.size == (1200, 630)
+        assert len(card.convert("RGB").getcolors(1 << 20)) > 100
+    for link in page.select("link[rel=preload][as=font]"):
+        assert (copy.root / "build" / "html" / "tutorials" / link["href"]).is_file()
+
+
+def test_the_sitemap_names_each_page(copy: Copy) -> None:
+    """Those with a source, by their whole addresses."""
+    tree = ElementTree.parse(copy.root / "build" / "html" / "sitemap.xml")
+    places = [element.text for element in tree.iter() if element.tag.endswith("}loc")]
+    assert places == [f"{ADDRESS}index.html", f"{ADDRESS}tutorials/other.html"]
+
+
+def test_the_page_for_wrong_addresses_works_at_any_address(copy: Copy) -> None:
+    """Its links start from the site, those within it from itself, and no search engine keeps it."""
+    page = soup(copy, "404")
+    assert page.base["href"] == ADDRESS
+    assert page.find("meta", {"name": "robots"})["content"] == "noindex"
+    assert not page.select("link[rel=canonical]")
+    built = copy.root / "build" / "html"
+    links = [link["href"] for link in page.select("[href]") if link is not page.base]
+    assert "404.html#main-content" in links
+    inner = [urlsplit(link).path for link in links if not urlsplit(link).netloc]
+    assert len(inner) > 5
+    for path in inner:
+        assert (built / path).is_file(), path
+
+
+def test_a_reader_can_edit_a_page_and_report_a_sentence(copy: Copy) -> None:
+    """The links lead to the page's source, and to the form with the page filled in."""
+    page = soup(copy, "tutorials/other")
+    edit, report = (link["href"] for link in page.select(".page-links a"))
+    assert edit == "https://github.com/octocat/hello/edit/main/docs/tutorials/other.md"
+    form = parse_qs(urlsplit(report).query)
+    assert form["template"] == ["false-sentence.yml"]
+    assert form["page"] == [f"The other & page ({ADDRESS}tutorials/other.html)"]
+    assert not soup(copy, "genindex").select(".page-links")
+
+
+@pytest.mark.parametrize(
+    ("address", "repository", "says"),
+    [
+        ("https://example.org/docs", "", "from its scheme to a slash"),
+        ("example.org/docs/", "", "from its scheme to a slash"),
+        ("", "https://github.com/octocat/hello", "its owner and its name"),
+    ],
+)
+def test_wrong_addresses_are_refused(address: str, repository: str, says: str) -> None:
+    """A missing slash, or a whole address for a name, would give links that lead nowhere."""
+    config = SimpleNamespace(html_baseurl=address, html_context={"repository": repository})
+    with pytest.raises(ConfigError, match=says):
+        check_address(SimpleNamespace(config=config))
+
+
+def test_without_an_address_there_is_nothing_of_it(copy: Copy) -> None:
+    """No link, no card, no page that would be wrong elsewhere."""
+    built = copy.run(*SPHINX[:-1], "build/plain")
+    assert built.returncode == 0, built.stderr
+    plain = copy.root / "build" / "plain"
+    for name in ("404.html", "sitemap.xml", "_static/card.png"):
+        assert not (plain / name).exists()
+    for path in plain.rglob("*.html"):
+        page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+        unwanted = "link[rel=canonical], link[as=font], meta[property^='og:'], .page-links, base"
+        assert not page.select(unwanted), path.name
+
+
+def test_the_sidebar_numbers_the_tutorials(copy: Copy) -> None:
+    """In their order, on the page itself too, and nothing else."""
+    for name in ("index", "tutorials/other"):
+        labels = [" ".join(a.get_text().split()) for a in soup(copy, name).select(".bd-sidenav a")]
+        assert labels == ["1 Short"]

@@ -1,0 +1,328 @@
+"""The search page in a real browser, as a file: questions as readers type them, and what must come first.
+
+To add a question, write it below with the page and, behind ``#``, a label or an id of the section.
+Where another section comes first, say the reader's words under the right heading, in the text or by
+an ``{index}`` directive.
+"""
+
+import gzip
+import re
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
+from served import ROOT
+from test_symptom_box import FIRST as ERRORS
+
+FIRST = {
+    # Errors, as they are pasted.
+    "IndexError: index out of range in self": "symptoms/inputs#index-out-of-range-in-self",
+    "IndexError: index 50257 is out of bounds for dimension 0 with size 50257": "symptoms/inputs#index-4-is-out-of-bounds-for-dimension-0-with-size-4",
+    "RuntimeError: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)": "symptoms/inputs#expected-tensor-for-argument-1-indices-to-have-one-of-the-following-scalar-types",
+    "RuntimeError: CUDA error: device-side assert triggered": "symptoms/inputs#symptom-cuda",
+    "device-side assert triggered": "symptoms/inputs#symptom-cuda",
+    "vectorized gather kernel index out of bounds": "symptoms/inputs#symptom-cuda",
+    "IndexError: The shape of the mask [8] at index 0 does not match the shape of the indexed tensor [100, 16] at index 0": "symptoms/inputs#symptom-mask-shape",
+    "RuntimeError: Class values must be smaller than num_classes.": "symptoms/inputs#class-values-must-be-smaller-than-num-classes",
+    "RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x128 and 30522x768)": "symptoms/inputs#mat1-and-mat2-shapes-cannot-be-multiplied",
+    "one_hot is only applicable to index tensor of type LongTensor": "symptoms/inputs#one-hot-is-only-applicable-to-index-tensor-of-type-longtensor",
+    "per_sample_weights is only supported for mode='sum' (got mode='max')": "symptoms/bags#per-sample-weights-is-only-supported-for-mode-sum-got-mode-mean",
+    "RuntimeError: Adam does not support sparse gradients, please consider SparseAdam instead": "symptoms/training#adam-does-not-support-sparse-gradients",
+    "size mismatch for embedding.weight: copying a param with shape torch.Size([30522, 768]) from checkpoint, the shape in current model is torch.Size([30524, 768]).": "symptoms/training#size-mismatch-for-weight-copying-a-param-with-shape",
+    "AttributeError: 'csr_array' object has no attribute 'getrow'": "symptoms/bags#csr-array-object-has-no-attribute-getrow",
+    'Missing key(s) in state_dict: "lm_head.weight"': "symptoms/training#missing-key-s-in-state-dict-head-weight",
+    "IndexError: Target 32000 is out of bounds.": "symptoms/inputs#target-4-is-out-of-bounds",
+    "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! (when checking argument for argument index in method wrapper_CUDA__index_select)": "symptoms/inputs#expected-all-tensors-to-be-on-the-same-device",
+    "Trying to backward through the graph a second time": "symptoms/training#trying-to-backward-through-the-graph-a-second-time",
+    "can't optimize a non-leaf Tensor": "symptoms/training#can-t-optimize-a-non-leaf-tensor",
+    "mat1 and mat2 must have the same dtype, but got Long and Float": "symptoms/inputs#mat1-and-mat2-must-have-the-same-dtype-but-got-long-and-float",
+    "AssertionError: Padding_idx must be within num_embeddings": "symptoms/inputs#padding-idx-must-be-within-num-embeddings",
+    "one_hot out of memory": "symptoms/inputs#memory-runs-out-in-one-hot",
+    "Adam does not suport sparse gradeints": "symptoms/training#adam-does-not-support-sparse-gradients",  # codespell:ignore suport
+    # Ways of asking, with American spelling, missing words and slips of the keyboard.
+    "tied weights": "tutorials/tied-weights",
+    "one hot vs embedding": "tutorials/lookup-is-matmul",
+    "is embedding faster than one hot": "tutorials/what-it-costs",
+    "difference between nn.Embedding and nn.Linear": "tutorials/two-layers-one-table",
+    "embedding gradient with repeated ids": "tutorials/backward-is-scatter-add#backward-equality",
+    "padding_idx gradient": "appendix/embedding-options#tables-padding",
+    "padding_idx does not stay zero": "corrections#fix-padding",
+    "from_pretrained freeze": "tutorials/two-layers-one-table#tables-from-pretrained",
+    "pretraned table frozen": "tutorials/two-layers-one-table#tables-from-pretrained",
+    "max_norm": "appendix/embedding-options#tables-max-norm",
+    "scale_grad_by_freq": "appendix/embedding-options#tables-scale-grad",
+    "EmbeddingBag default mode mean": "corrections#fix-mode",
+    "include_last_offset": "tutorials/csr-is-an-embedding-bag#offsets-may-or-may-not-include-the-end",
+    "tf32 different result one hot": "tutorials/where-equality-stops#stops-precision",
+    "-0": "tutorials/where-equality-stops#stops-signed-zero",
+    "nan in embedding table": "tutorials/where-equality-stops#stops-nonfinite",
+    "torch.equal signed zero": "corrections#fix-equal",
+    "scipy csr matrix to EmbeddingBag": "tutorials/csr-is-an-embedding-bag",
+    "embedding_bag": "tutorials/csr-is-an-embedding-bag",
+    "hash collisions embedding": "tutorials/categories-in-tables#categories-hashing",
+    "adam updates rows not in batch": "tutorials/what-a-step-moves#momentum-and-adam-go-on-moving-a-row-that-was-used-before",
+    "weight decay unused embedding rows": "tutorials/what-a-step-moves#weight-decay-moves-rows-that-no-batch-used",
+    "sparse=True which optimizers": "tutorials/what-a-step-moves#only-some-optimizers-take-it",
+    "embedding table does not fit in memory": "tutorials/table-does-not-fit",
+    "row wise sharding of embedding tables": "tutorials/on-many-machines",
+    "why does BERT use one hot": "tutorials/who-uses-one-hot#who-bert",
+    "gradient with respect to input tokens": "tutorials/gradient-of-the-choice",
+    "scikit-learn logistic regression same loss": "tutorials/text-both-ways#text-yardstick",
+    "several categorical columns one embedding table": "tutorials/categories-in-tables",
+    "benchmark my gpu": "tutorials/on-a-gpu#gpu-notebook",
+    "install": "getting-started",
+    "loss much higher with embedding than one-hot": "symptoms/silent#my-loss-is-much-higher-than-with-one-hot",
+    "default initialization of embedding and linear": "tutorials/two-layers-one-table#tables-init",
+    "tied weights state_dict": "tutorials/tied-weights#tables-state-dict",
+    "replace embedding by linear in trained model": "tutorials/swap-layers",
+    "onnx export embedding": "tutorials/swap-layers#swap-export",
+    "nn.Parameter(weight.T)": "corrections#fix-shares",
+    "max(ids) + 1": "corrections#fix-rows",
+    "int32 ids": "appendix/conditions-in-full#stops-id-dtype",
+    "torch.compile out of range ids": "appendix/conditions-in-full#traced-by-torch-compile-bad-ids-give-the-same-zeros-and-the-same-error",
+    "weights change without optimizer": "symptoms/silent#weights-change-without-an-optimiser",
+    "frozen row still changes": "symptoms/silent#a-frozen-row-moves",
+    "empty bags": "tutorials/csr-is-an-embedding-bag#bags-edges",
+    "bfloat16 sum stops growing": "tutorials/backward-is-scatter-add#backward-half",
+    "roofline": "glossary#term-roofline",
+    "all-reduce": "glossary#term-all-reduce",
+    "getrow": "corrections#fix-getrow",
+    "tfidf": "tutorials/text-both-ways#text-counts",
+    "torchrec": "tutorials/what-travels#travels-torchrec",
+    "maxtext embedding": "tutorials/who-uses-one-hot#who-maxtext",
+    # Names of the package.
+    "check_bags": "#lookup_matmul.check_bags",
+    "lookup_matmul.compare": "#lookup_matmul.compare",
+    "to_scipy_csr": "#lookup_matmul.to_scipy_csr",
+    "assert_bitwise_equal": "#lookup_matmul.assert_bitwise_equal",
+    "assert_within": "#lookup_matmul.assert_within",
+    "OneHotLinear": "#lookup_matmul.OneHotLinear",
+    "swap_embeddings": "#lookup_matmul.swap_embeddings",
+    "draw_roofline": "#lookup_matmul.figures.draw_roofline",
+    "peak_bytes": "#lookup_matmul.peak_bytes",
+}
+ASK = """
+const [questions, done] = arguments, form = document.querySelector('.search-form');
+const list = document.querySelector('.search-found'), answers = {};
+const ask = async () => {
+  for (const question of questions) {
+    const asked = question.trim();
+    form.q.value = question;
+    form.requestSubmit();
+    while (list.dataset.asked !== asked) await new Promise(next => setTimeout(next, 5));
+    answers[question] = [...list.querySelectorAll('a')].map(link => link.getAttribute('href'));
+  }
+  done(answers);
+};
+ask();
+"""
+PLANTED = "<img src=x onerror=\"document.title='planted'\"> <b>tied</b>"
+
+
+@pytest.fixture
+def search(browser, site):
+    """Open the empty search page as a file, without any server."""
+    browser.get((site / "search.html").as_uri())
+    return browser
+
+
+@pytest.fixture(scope="module")
+def answers(browser, site):
+    """Ask all questions on one page, and give the links that each one finds, the best first."""
+    browser.get((site / "search.html").as_uri())
+    browser.set_script_timeout(60)
+    return browser.execute_async_script(ASK, list(FIRST))
+
+
+@pytest.fixture(scope="module")
+def section_of(pages):
+    """Give the page and the section, term or function of an address, whichever of its ids it names."""
+
+    def find(address):
+        name, _, anchor = address.partition("#")
+        name = name.removesuffix(".html")
+        if not anchor:
+            return name, None
+        place = pages[name].find(id=anchor)
+        assert place, f"{name} has no id {anchor!r}"
+        return name, (place.find_parent("section") if place.name == "span" else place)["id"]
+
+    return find
+
+
+def wait(browser, text):
+    """Wait until the answer to this text is shown, and give the status line."""
+    done = "return document.querySelector('.search-found').dataset.asked"
+    WebDriverWait(browser, 10).until(lambda page: page.execute_script(done) == text)
+    return browser.find_element(By.CLASS_NAME, "search-status").text
+
+
+@pytest.mark.parametrize("question", FIRST)
+def test_question_leads_to_its_section(answers, section_of, question):
+    """The section that answers it comes first."""
+    found, expected = answers[question], FIRST[question]
+    assert found, "nothing was found"
+    if expected.startswith("#"):  # a function, on whichever page of the reference
+        assert found[0].partition(".html")[2] == expected, found[:3]
+    else:
+        assert section_of(found[0]) == section_of(expected), found[:3]
+
+
+@pytest.mark.parametrize("name", ["plain-lookup", "cuda-lookup", "half-precision", "state-dict"])
+def test_a_whole_traceback_leads_to_its_error(search, name):
+    """Its last line counts, and the box for errors is offered as well."""
+    pasted = (ROOT / "tests" / "tracebacks" / f"{name}.txt").read_text("utf-8").split()
+    found = search.execute_async_script(ASK, [" ".join(pasted)])[" ".join(pasted)]
+    title = search.find_element(By.CSS_SELECTOR, ".search-found a").text
+    assert title.startswith(ERRORS[name])
+    assert found[0].startswith("symptoms/")
+    assert search.find_element(By.CLASS_NAME, "search-nothing").is_displayed() == (
+        "Traceback" in pasted
+    )
+
+
+def test_every_result_leads_to_a_place(answers, section_of):
+    """No link is dead, on whichever page."""
+    links = {link for found in answers.values() for link in found}
+    assert len(links) > 100
+    assert all(section_of(link) for link in links)
+
+
+def test_results_say_where_they_stand_and_mark_the_words(browser, site):
+    """A link with an anchor, the page above it, an excerpt with the words marked, and how many."""
+    browser.get((site / "search.html").as_uri() + "?q=padding_idx%20gradient")
+    assert wait(browser, "padding_idx gradient").endswith("sections, the best first")
+    first = browser.find_element(By.CSS_SELECTOR, ".search-found li")
+    assert first.find_element(By.TAG_NAME, "a").get_attribute("href").endswith("#tables-padding")
+    assert first.find_element(By.CLASS_NAME, "search-above").text.startswith("Three options")
+    for place, words in (("title", {"padding_idx", "gradient"}), ("excerpt", {"padding_idx"})):
+        marks = first.find_elements(By.CSS_SELECTOR, f".search-{place} mark")
+        assert words <= {mark.text for mark in marks}
+
+
+def test_typing_asks_and_keys_reach_the_result(search):
+    """The address follows what is typed, the tab key leads to the first result, return opens it."""
+    field = search.switch_to.active_element
+    field.send_keys("weight ty")
+    wait(search, "weight ty")
+    field.send_keys("ing")
+    wait(search, "weight tying")
+    assert search.current_url.endswith("?q=weight%20tying")
+    field.send_keys(Keys.TAB)
+    link = search.switch_to.active_element
+    assert link.get_attribute("href").endswith("glossary.html#term-weight-tying")
+    link.send_keys(Keys.RETURN)
+    WebDriverWait(search, 10).until(lambda page: page.current_url.endswith("#term-weight-tying"))
+
+
+def test_more_results_follow_on_request(search):
+    """Ten at first; a button shows ten more and moves to the first of them."""
+    search.switch_to.active_element.send_keys("embedding", Keys.RETURN)
+    wait(search, "embedding")
+    links = (By.CSS_SELECTOR, ".search-found a")
+    assert len(search.find_elements(*links)) == 10
+    search.find_element(By.CLASS_NAME, "search-more").send_keys(Keys.RETURN)
+    WebDriverWait(search, 10).until(lambda page: len(page.find_elements(*links)) == 20)
+    assert search.switch_to.active_element == search.find_elements(*links)[10]
+
+
+def test_nothing_found_says_what_to_try(search):
+    """The box for errors, the glossary and the index; and again nothing when the field is emptied."""
+    hint = search.find_element(By.CLASS_NAME, "search-nothing")
+    assert not hint.is_displayed()
+    field = search.switch_to.active_element
+    field.send_keys("xqzzyvw", Keys.RETURN)
+    assert wait(search, "xqzzyvw") == "Nothing found."
+    assert hint.is_displayed()
+    assert {
+        a.get_attribute("href").rpartition("/")[2] for a in hint.find_elements(By.TAG_NAME, "a")
+    } == {"symptoms.html", "glossary.html", "genindex.html"}
+    field.send_keys(Keys.CONTROL, "a", Keys.DELETE)
+    assert wait(search, "") == ""
+    assert not hint.is_displayed()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLANTED,
+        f"tied {PLANTED}",
+        "<script>document.title='planted'</script>",
+        "__proto__",
+        "((((",
+        "0",
+        "的",
+    ],
+)
+def test_what_is_asked_is_only_text(browser, site, text):
+    """Markup in the address reaches the field as text, and the results hold only their own elements."""
+    encode = "return encodeURIComponent(arguments[0])"
+    address = (site / "search.html").as_uri() + "?q=" + browser.execute_script(encode, text)
+    browser.get_log("browser")
+    browser.get(address)
+    wait(browser, text)
+    assert browser.switch_to.active_element.get_attribute("value") == text
+    assert "planted" not in browser.title
+    names = "return [...document.querySelectorAll('.search-found *')].map(each => each.localName)"
+    assert set(browser.execute_script(names)) <= {"li", "p", "a", "mark"}
+    assert not [
+        entry for entry in browser.get_log("browser") if "_static/search" in entry["message"]
+    ]
+
+
+def test_what_pages_say_is_only_text(search):
+    """Markup among the texts of the pages is shown as text, the words in it marked."""
+    field = search.switch_to.active_element
+    field.send_keys("roofline", Keys.RETURN)
+    wait(search, "roofline")
+    plant = "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
+    search.execute_script(plant, PLANTED)
+    field.send_keys(" tied", Keys.RETURN)
+    wait(search, "roofline tied")
+    first = search.find_element(By.CLASS_NAME, "search-excerpt")
+    assert first.text == f"a roofline {PLANTED}"
+    assert "roofline" in {mark.text for mark in first.find_elements(By.TAG_NAME, "mark")}
+    assert not search.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
+
+
+def test_the_field_of_every_page_leads_here(browser, site):
+    """Ctrl and K open the field on any page, return asks; on the search page they lead to its field."""
+    browser.get((site / "tutorials" / "tied-weights.html").as_uri())
+    keys = browser.find_element(By.TAG_NAME, "body")
+    keys.send_keys(Keys.CONTROL, "k")
+    browser.switch_to.active_element.send_keys("check_bags", Keys.RETURN)
+    WebDriverWait(browser, 10).until(lambda page: "search.html?q=check_bags" in page.current_url)
+    wait(browser, "check_bags")
+    browser.find_element(By.CSS_SELECTOR, ".search-found a").send_keys(Keys.CONTROL, "k")
+    assert browser.switch_to.active_element.get_attribute("id") == "search-text"
+
+
+def test_without_scripts_the_page_says_so(browser, site):
+    """It names the index and the symptoms, and shows no field that does nothing."""
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get((site / "search.html").as_uri())
+        page = browser.find_element(By.CLASS_NAME, "search-page")
+        assert "needs JavaScript" in page.text
+        assert not page.find_element(By.TAG_NAME, "form").is_displayed()
+        for name in ("genindex", "symptoms"):
+            assert page.find_element(By.CSS_SELECTOR, f'p a[href="{name}.html"]').is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_only_the_search_page_loads_the_search(browser, site):
+    """Its index and its library stay small, no other page names them, and Sphinx's own are gone."""
+    static = site / "_static"
+    own = [static / "search-sections.js", static / "minisearch" / "minisearch.min.js"]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in own) < 62_000
+    named = re.compile(r'src="[^"]*(search\.js|search-sections\.js|minisearch\.min\.js)[^"]*"')
+    naming = {page.name for page in site.rglob("*.html") if named.search(page.read_text("utf-8"))}
+    assert naming == {"search.html"}
+    assert not (site / "searchindex.js").exists()
+    assert not (static / "searchtools.js").exists()
+    browser.get((site / "search.html").as_uri() + "?q=roofline")
+    wait(browser, "roofline")
+    entries = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+    assert all(url.startswith(("file:", "data:")) for url in browser.execute_script(entries))
