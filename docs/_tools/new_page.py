@@ -1,6 +1,6 @@
 """Write a tutorial page that builds at once and enter it in the table of contents.
 
-The page is the annotated example of CONTRIBUTING.md under another title.
+The page is the annotated example of AUTHORING.md under another title.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import unicodedata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DOCS, GUIDE = ROOT / "docs", ROOT / "CONTRIBUTING.md"
+DOCS, GUIDE = ROOT / "docs", ROOT / "AUTHORING.md"
 
 
 def example(guide: str) -> str:

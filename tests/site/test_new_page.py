@@ -18,7 +18,7 @@ def copy(tmp_path):
     made = Copy(tmp_path)
     made.clear_pages()
     (tmp_path / "docs" / "tutorials").mkdir(exist_ok=True)
-    shutil.copy(ROOT / "CONTRIBUTING.md", tmp_path)
+    shutil.copy(ROOT / "AUTHORING.md", tmp_path)
     made.write("index", f"# Index\n{CONTENTS}")
     made.write("plain", "# Plain\n\nProse.\n")
     return made
