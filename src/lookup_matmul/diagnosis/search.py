@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TypeAlias
 
-from lookup_matmul.diagnosis.agreement import ROUNDING, VALUE, VERDICTS, Agreement
-from lookup_matmul.diagnosis.runs import Pair
+from lookup_matmul.diagnosis.remedies import Remedy
+from lookup_matmul.diagnosis.report import ROUNDING, VALUE, VERDICTS, Agreement
+from lookup_matmul.diagnosis.run import Pair
 
 EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """Something to try: a change of the pair, the cause that it stands for, and its words.
-
-    Attributes
-    ----------
-    name : str
-        The cause.
-    advice : str
-        The remedy in one line, for somebody who holds the two layers.
-    apply : collections.abc.Callable
-        Gives the pair with the remedy; the order of several does not matter.
-    evidence : collections.abc.Callable
-        Says what was seen, of a pair with all other remedies.
-    """
-
-    name: str
-    advice: str
-    apply: Callable[[Pair], Pair]
-    evidence: Callable[[Pair], str]
 
 
 # Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
@@ -54,7 +32,7 @@ def close(agreement: Agreement) -> bool:
 def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Remedy], list[str]]:
     """Try remedies alone, in pairs, in threes, then all, leaving out what is not needed.
 
-    Gives the remedies that were enough, and the names of all that were tried.
+    Returns the remedies that were enough, and the names of all that were tried.
     The earlier a cause stands in ``causes``, the rather it is named, and the last one only
     where two others are not enough.
     """
@@ -70,7 +48,7 @@ def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Reme
 
 
 def applied(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
-    """Give the pair with all remedies."""
+    """Return the pair with all remedies."""
     for remedy in remedies:
         pair = remedy.apply(pair)
     return pair
