@@ -11,19 +11,11 @@ from typing import Any
 import torch
 
 from lookup_matmul.diagnosis.agree import agree
-from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.remedies import (
-    Change,
-    Remedy,
-    always,
-    both,
-    called,
-    in_code,
-    named,
-    setting,
-)
+from lookup_matmul.diagnosis.causes_of_tables import named
+from lookup_matmul.diagnosis.layers import Side, called
 from lookup_matmul.diagnosis.report import BITS
 from lookup_matmul.diagnosis.run import Pair
+from lookup_matmul.diagnosis.search import Change, Remedy, always, both, setting
 
 
 def outside(pair: Pair) -> list[Remedy]:
@@ -128,7 +120,7 @@ def bias(pair: Pair) -> list[Remedy]:
     other = pair.other(added[0])
     instead = "add the same to the output of the other"
     if len(added) == 1 and pair.given.of_ids and other.kind in ("Embedding", "table"):
-        instead = f"look up in {in_code(other)} + {added[0].name}.bias"
+        instead = f"look up in {other.code} + {added[0].name}.bias"
     advice = f"leave the bias out with bias=False, or {instead}"
     return [Remedy("bias", advice, setting(bias=None), _bias_seen)]
 

@@ -13,10 +13,17 @@ from functools import partial
 import torch
 
 from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.remedies import Remedy, always, both, in_code, named, setting
 from lookup_matmul.diagnosis.run import Pair
+from lookup_matmul.diagnosis.search import Remedy, always, both, setting
 from lookup_matmul.equality.assertions import bits_differ, bits_of
 from lookup_matmul.onehot.layers import shares_storage
+
+
+def named(rows: torch.Tensor) -> str:
+    """Name the rows of a table for which a Boolean is true, at most six of them."""
+    numbers = rows.nonzero().flatten().tolist()
+    listed = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
+    return f"row{'s' if len(numbers) != 1 else ''} {listed}"
 
 
 def transposed(pair: Pair) -> list[Remedy]:
@@ -57,7 +64,7 @@ def weights(pair: Pair) -> list[Remedy]:
 
 def _copying(origin: Side, place: Side) -> str:
     """Write the copy in plain torch, which takes what the function of this package refuses."""
-    target, source = in_code(place), in_code(origin)
+    target, source = place.code, origin.code
     (rows, dim), (other_rows, other_dim) = origin.weight.shape, place.weight.shape
     if rows != other_rows and dim == other_dim:  # else one is turned before, and they fit
         shared = f"[:{min(rows, other_rows)}]"

@@ -9,24 +9,21 @@ from typing import Any
 import torch
 
 from lookup_matmul.diagnosis.agree import agree, gradient_bound
-from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.remedies import Remedy, always, called, setting
+from lookup_matmul.diagnosis.layers import Side, called
 from lookup_matmul.diagnosis.report import DIFFERENT, Agreement
 from lookup_matmul.diagnosis.run import Outcome, Pair, compute, precision, said, table_as_read
-from lookup_matmul.diagnosis.search import Trial
+from lookup_matmul.diagnosis.search import Remedy, Trial, always, setting
 
 
 def gradients_agree(pair: Pair) -> Agreement:
     """Compare the gradients that the two tables receive for one arriving gradient."""
-    found = [_gradient(pair, side) for side in pair.sides]
-    (first, kind), (second, other) = ((gradient, layout) for gradient, layout, _ in found)
+    (first, kind, bound), (second, other, other_bound) = (_gradient(pair, s) for s in pair.sides)
     a, b = first.output, second.output
-    if a is None or b is None:
+    if a is None or b is None or bound is None or other_bound is None:
         return agree(first, second)
     rows = min(len(a), len(b))  # rows that only one table has were not asked for
-    bounds = [bound[:rows] for _, _, bound in found if bound is not None]
-    same = bounds[0].shape == bounds[1].shape
-    agreement = agree(Outcome(a[:rows]), Outcome(b[:rows]), bounds[0] + bounds[1] if same else 0.0)
+    together = bound[:rows] + other_bound[:rows] if a.shape[1] == b.shape[1] else 0.0
+    agreement = agree(Outcome(a[:rows]), Outcome(b[:rows]), together)
     if kind == other:
         return agreement
     reason = f"layout {kind} in a, {other} in b; {agreement.reason}".rstrip("; ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -61,6 +61,17 @@ class Side:
     def called(self) -> str:
         """Name the side with its kind, for sentences."""
         return f"{self.name} ({self.kind})"
+
+    @property
+    def code(self) -> str:
+        """Write the table, (vocabulary size, embedding dimension), as the caller would."""
+        codes = {"table": self.name, "Linear": f"{self.name}.weight.T"}
+        return codes.get(self.kind, f"{self.name}.weight")
+
+
+def called(sides: Sequence[Side]) -> str:
+    """Name sides with their kinds."""
+    return " and ".join(side.called for side in sides)
 
 
 def read_side(name: str, layer: Layer) -> Side:

@@ -3,19 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from lookup_matmul.diagnosis.remedies import Remedy
+from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.report import ROUNDING, VALUE, VERDICTS, Agreement
 from lookup_matmul.diagnosis.run import Pair
 
 EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
 
+Change: TypeAlias = Callable[[Pair], Pair]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something to try: a change of the pair, the cause that it stands for, and its words.
+
+    Attributes
+    ----------
+    name : str
+        The cause.
+    advice : str
+        The remedy in one line, for somebody who holds the two layers.
+    apply : Change
+        Gives the pair with the remedy; the order of several does not matter.
+    evidence : collections.abc.Callable
+        Says what was seen, of a pair with all other remedies.
+    """
+
+    name: str
+    advice: str
+    apply: Change
+    evidence: Callable[[Pair], str]
+
 
 # Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
 Trial: TypeAlias = Callable[[Pair], list[Remedy]]
 Judge: TypeAlias = Callable[[Pair], Agreement]
+
+
+def both(change: Callable[[Side], Side]) -> Change:
+    """Make a change of a pair from one of a side."""
+    return lambda pair: replace(pair, a=change(pair.a), b=change(pair.b))
+
+
+def setting(**options: Any) -> Change:
+    """Make a change of a pair that gives both sides these options."""
+    return both(lambda side: replace(side, **options))
+
+
+def always(text: str) -> Callable[[Pair], str]:
+    """Make evidence of what is so whatever else is mended."""
+    return lambda _: text
 
 
 def good(agreement: Agreement) -> bool:
