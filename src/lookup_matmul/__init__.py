@@ -6,10 +6,9 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 """
 
 from lookup_matmul.costs.memory import allocated_bytes, peak_bytes
-from lookup_matmul.diagnosis.agreement import Agreement
 from lookup_matmul.diagnosis.compare import compare
 from lookup_matmul.diagnosis.layers import Layer
-from lookup_matmul.diagnosis.report import Cause, Comparison
+from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
 from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
 from lookup_matmul.equality.movement import rows_moved
 from lookup_matmul.equality.rounding import rounding_bound

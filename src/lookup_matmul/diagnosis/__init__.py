@@ -1,6 +1,6 @@
 """Why two layers disagree: both are run, and causes are tried until they agree.
 
-`sides.py` describes a layer as data and `feeds.py` what both are given; `runs.py` runs them,
-`bounds.py` and `agreement.py` judge, the `causes_of_*.py` and `gradients.py` propose remedies,
-`search.py` tries them, `notes.py` adds what is seen without, and `report.py` shows what was found.
+`layers.py` describes a layer as data and `inputs.py` what both are given; `run.py` runs them and
+`agree.py` judges; `causes.py` and `gradients.py` propose remedies, `search.py` tries them;
+`compare.py` asks for all of this, and `report.py` is what was found.
 """

@@ -4,45 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log10
 
 import torch
 
-from lookup_matmul.diagnosis import (
-    causes_of_input,
-    causes_of_layers,
-    causes_of_numbers,
-    causes_of_options,
-    gradients,
-    notes,
-)
-from lookup_matmul.diagnosis.agreement import BITS, MISSING, Agreement, agree
-from lookup_matmul.diagnosis.bounds import output_bound
-from lookup_matmul.diagnosis.inputs import read_feed
+from lookup_matmul.diagnosis import causes_of_reading as reading
+from lookup_matmul.diagnosis import causes_of_tables as tables
+from lookup_matmul.diagnosis import gradients
+from lookup_matmul.diagnosis.agree import agree, output_bound
+from lookup_matmul.diagnosis.inputs import read_input
 from lookup_matmul.diagnosis.layers import Layer, read_side
-from lookup_matmul.diagnosis.report import Cause, Comparison
-from lookup_matmul.diagnosis.runs import Pair, call, untouched
+from lookup_matmul.diagnosis.report import BITS, MISSING, Cause, Comparison
+from lookup_matmul.diagnosis.run import Pair, call, precision, untouched
 from lookup_matmul.diagnosis.search import Judge, Trial, applied, close, good, search
 from lookup_matmul.sparse.bags import Rows
 
 # From the most to the least specific: a copied table makes any two agree, so it is asked last.
 CAUSES = (
-    causes_of_layers.transposed,
-    causes_of_input.outside,
-    causes_of_input.width,
-    causes_of_layers.dtype,
-    causes_of_input.offsets,
-    causes_of_input.mode,
-    causes_of_input.values,
-    causes_of_layers.bias,
-    causes_of_options.padding,
-    causes_of_options.max_norm,
-    causes_of_numbers.autocast,
-    causes_of_numbers.not_finite,
-    causes_of_numbers.negative_zero,
-    causes_of_numbers.subnormal,
-    causes_of_numbers.matmul_precision,
-    causes_of_layers.weights,
-)
+    tables.transposed, reading.outside, reading.width, tables.dtype, reading.offsets, reading.mode,
+    reading.values, reading.bias, reading.padding, reading.max_norm, tables.autocast,
+    tables.not_finite, tables.negative_zero, tables.subnormal, tables.matmul_precision,
+    tables.weights,
+)  # fmt: skip
 
 
 def compare(
@@ -86,8 +69,8 @@ def compare(
     Raises
     ------
     TypeError
-        If a layer or the input is of another kind, has a forward of its own, is quantized,
-        or has a dtype that is not multiplied; or if ``gradients`` are asked of a function.
+        If a layer or the input is of another kind, has a forward of its own or has a dtype that
+        is not multiplied; or if ``gradients`` are asked of a function.
     ValueError
         If a layer has hooks, a computed weight or none so far, or lies on the device ``meta``;
         if the devices differ, the input is empty or does not fit together,
@@ -112,9 +95,9 @@ def compare(
     """
     first, second = read_side("a", a), read_side("b", b)
     bagged = "EmbeddingBag" in (first.kind, second.kind)
-    pair = Pair(first, second, read_feed(ids_or_rows, bagged=bagged))
-    device = _check_devices(pair)
-    if gradients and (first.table is None or second.table is None):
+    pair = Pair(first, second, read_input(ids_or_rows, bagged=bagged))
+    device = _device(pair)
+    if gradients and pair.unknown:
         raise TypeError(
             f"gradients=True with {first.called} and {second.called}, expected two with a table, "
             "which receives the gradient; pass the layer instead of a function."
@@ -125,29 +108,37 @@ def compare(
         return _compare(pair, gradients)
 
 
+def _device(pair: Pair) -> torch.device:
+    places = {side.name: side.weight.device for side in pair.tabled}
+    places["the input"] = device = pair.given.bags.ids.device
+    if len(set(places.values())) > 1:
+        found = ", ".join(f"{name} is on {place}" for name, place in places.items())
+        raise ValueError(f"{found}; expected one device; move them with .to(...).")
+    return device
+
+
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:
-    widths = {side.weight.shape[1] for side in pair.sides if side.table is not None}
-    apart = len(widths) > 1 and not causes_of_layers.transposed(pair)
-    outputs, mended = _explain(pair, () if apart or not widths else CAUSES, _outputs_agree)
-    causes = _unsteady(pair) + (outputs.causes or _outside(pair, outputs.before))
-    remarks = notes.of_input(pair)
-    if not good(outputs.before):
-        remarks += notes.of_callables(pair)
-    if not causes or any(cause.name == "weights" for cause in causes):
-        remarks += notes.of_outputs(pair.outcomes())
+    apart = len({side.weight.shape[1] for side in pair.tabled}) > 1 and not tables.transposed(pair)
+    trials = () if apart or not pair.tabled else CAUSES
+    outputs, mended = _explain(pair, trials, lambda p: agree(*p.outcomes(), output_bound(p)))
+    found = outputs.causes
+    if not found and outputs.verdict == MISSING:  # nothing is left to be tried without these ids
+        found = tuple(
+            Cause(remedy.name, remedy.evidence(pair), remedy.advice, verified=False)
+            for remedy in reading.outside(pair)
+        )
+    found = _unsteady(pair) + found
+    notes = _of_input(pair) + ([] if good(outputs.before) else _of_callables(pair))
+    if not found or any(cause.name == "weights" for cause in found):
+        notes += _patterns(pair)
     if apart:
-        remarks.append("the embedding dimensions differ, which no remedy mends")
-    found = None
+        notes.append("the embedding dimensions differ, which no remedy mends")
+    explained = None
     if with_gradients and close(outputs.after):
-        found = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
+        explained = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
     elif with_gradients:
-        remarks.append("the gradients were not compared, since the outputs do not agree")
-    after, tried = outputs.after, outputs.tried
-    return Comparison(outputs.before, after, causes, tried, tuple(remarks), found)
-
-
-def _outputs_agree(pair: Pair) -> Agreement:
-    return agree(*pair.outcomes(), output_bound(pair))
+        notes.append("the gradients were not compared, since the outputs do not agree")
+    return replace(outputs, causes=found, notes=tuple(notes), gradients=explained)
 
 
 def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Comparison, Pair]:
@@ -156,41 +147,72 @@ def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Compari
         return Comparison(before, before), pair
     remedies, tried = search(pair, trials, judge)
     mended = applied(pair, remedies)
-    causes = []
+    found = []
     for remedy in remedies:
         others = applied(pair, [other for other in remedies if other is not remedy])
-        causes.append(Cause(remedy.name, remedy.evidence(others), remedy.advice))
-    return Comparison(before, judge(mended), tuple(causes), tuple(tried)), mended
-
-
-def _outside(pair: Pair, before: Agreement) -> tuple[Cause, ...]:
-    """Name ids out of range where nothing is left to be compared without them."""
-    return tuple(
-        Cause(remedy.name, remedy.evidence(pair), remedy.advice, verified=False)
-        for remedy in causes_of_input.outside(pair)
-        if before.verdict == MISSING
-    )
+        found.append(Cause(remedy.name, remedy.evidence(others), remedy.advice))
+    return Comparison(before, judge(mended), tuple(found), tuple(tried)), mended
 
 
 def _unsteady(pair: Pair) -> tuple[Cause, ...]:
     """Name callables whose second output is not the first."""
     found = []
-    if all(side.function is None for side in pair.sides):
-        return ()
-    for side, outcome in zip(pair.sides, pair.outcomes(), strict=True):
-        if side.function is None or outcome.raised:
+    for side in pair.unknown:
+        with precision(pair):
+            again = agree(pair.outcome(side), call(side, pair.given))
+        if pair.outcome(side).raised or again.verdict == BITS:
             continue
-        if (again := agree(outcome, call(side, pair.feed))).verdict != BITS:
-            text = f"{side.called} gives another output when called again ({again})"
-            advice = "make it repeatable: .eval() ends dropout, max_norm=None keeps the table"
-            found.append(Cause("not repeatable", text, advice, verified=False))
+        text = f"{side.called} gives another output when called again"
+        if again.differing:
+            text += f", in {again.differing} of {again.total} numbers"
+        advice = "make it repeatable: .eval() ends dropout, max_norm=None keeps the table"
+        found.append(Cause("not repeatable", text, advice, verified=False))
     return tuple(found)
 
 
-def _check_devices(pair: Pair) -> torch.device:
-    places = {side.name: side.table.device for side in pair.sides if side.table is not None}
-    places["the input"] = device = pair.feed.bags.ids.device
-    if len(set(places.values())) > 1:
-        found = ", ".join(f"{name} is on {place}" for name, place in places.items())
-        raise ValueError(f"{found}; expected one device; move them with .to(...).")
-    return device
+def _of_input(pair: Pair) -> list[str]:
+    """Say that whole numbers are read as ids, where they look like rows."""
+    passed, widths = pair.given.passed, [len(side.weight) for side in pair.tabled]
+    if pair.given.by_offsets or passed.dim() < 2 or passed.shape[-1] not in widths:
+        return []
+    if 2 * int((passed == 0).sum()) < passed.numel():
+        return []
+    return [
+        f"the {passed.numel()} whole numbers are read as ids; if these are rows, one-hot or of "
+        f"counts, as their width of {passed.shape[-1]} suggests, pass them as .float()"
+    ]
+
+
+def _of_callables(pair: Pair) -> list[str]:
+    """Say what was out of reach, and what a callable that raised was given."""
+    notes = []
+    for side in pair.unknown:
+        notes.append(
+            f"{side.called} cannot be looked into; pass the layer itself to have its bias, "
+            "options and table tried"
+        )
+        if pair.outcome(side).raised and pair.given.of_ids:
+            notes.append(
+                f"{side.called} got the ids as you passed them; if it multiplies, write the rows "
+                "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
+            )
+    return notes
+
+
+def _patterns(pair: Pair) -> list[str]:
+    """Say that the outputs differ by one row of numbers, or by one factor, up to rounding."""
+    a, b = (outcome.output for outcome in pair.outcomes())
+    if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
+        return []
+    if a.dim() < 2 or not a.numel():
+        return []
+    a, b, eps = a.double().flatten(0, -2), b.double().flatten(0, -2), torch.finfo(a.dtype).eps
+    gap, slack = b - a, 8 * eps * float(torch.maximum(a.abs().max(), b.abs().max()))
+    if not (a - a[0]).abs().max() > slack or not gap.abs().max() > slack:
+        return []  # a single row, or one that is repeated, is all patterns at once
+    if (gap - gap[0]).abs().max() <= slack:
+        return ["b minus a is the same in each row, as where a bias is added"]
+    factor = float((a * b).sum() / (a * a).sum())
+    if (b - factor * a).abs().max() <= slack:
+        return [f"b is {factor:.{min(6, int(-log10(eps)))}g} times a"]
+    return []

@@ -5,7 +5,79 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from lookup_matmul.diagnosis.agreement import DIFFERENT, MISSING, Agreement
+BITS = "equal in every bit"
+VALUE = "equal in value"
+ROUNDING = "equal within the bound of rounding"
+DIFFERENT = "different"
+MISSING = "not to be compared"
+VERDICTS = (BITS, VALUE, ROUNDING, DIFFERENT, MISSING)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well two tensors agree, as numbers and as text.
+
+    Attributes
+    ----------
+    verdict : str
+        ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of NaN
+        differ; ``"equal within the bound of rounding"``; ``"different"``;
+        or ``"not to be compared"``, if a side raises or gives nothing.
+    total, differing : int
+        The number of elements, and how many of them differ: by any bit,
+        or by more than the bound if the verdict is ``"different"``.
+    first : tuple of int, optional
+        The place of the first of them.
+    values : tuple of float, optional
+        The two numbers there.
+    largest : float
+        The largest difference; NaN and infinity on one side only count as infinite.
+    bound : float
+        The largest difference that rounding allows at any place; 0.0 if no sum is rounded.
+    reason : str
+        Why nothing, or not everything, could be compared: the errors, shapes, dtypes.
+
+    Examples
+    --------
+    >>> weight = torch.arange(8.0).reshape(4, 2)
+    >>> from lookup_matmul import compare
+    >>> compare(weight, weight + 0.5, torch.tensor([1])).before
+    different: 2 of 2 numbers, the first at [0, 0]: 2.0 in a, 2.5 in b; the largest difference \
+is 0.5
+    """
+
+    verdict: str
+    total: int = 0
+    differing: int = 0
+    first: tuple[int, ...] | None = None
+    values: tuple[float, float] | None = None
+    largest: float = 0.0
+    bound: float = 0.0
+    reason: str = ""
+
+    @property
+    def rank(self) -> int:
+        """Return the place of the verdict, from the best to the worst."""
+        return VERDICTS.index(self.verdict)
+
+    def __repr__(self) -> str:
+        if self.verdict == BITS:
+            return f"{self.verdict}, all {self.total} numbers"
+        parts = [self.reason] if self.reason else []
+        if self.first is not None and self.values is not None:
+            verb = "" if self.verdict == DIFFERENT else " differ"
+            places = f"{self.differing} of {self.total} numbers{verb}, "
+            places += f"the first at {list(self.first)}: "
+            parts.append(places + "{} in a, {} in b".format(*_shown(*self.values)))
+        if self.verdict == VALUE:
+            parts.append("only signs of zeros or bits of NaN")
+        elif self.first is not None and self.largest < float("inf"):
+            parts.append(f"the largest difference is {self.largest:.3g}")
+        elif self.reason.startswith("dtype"):
+            parts.append("all numbers are equal in value")
+        if self.bound:
+            parts.append(f"rounding alone allows {self.bound:.3g}")
+        return f"{self.verdict}: {'; '.join(parts)}" if parts else self.verdict
 
 
 @dataclass(frozen=True)
@@ -121,3 +193,12 @@ torch.tensor([2, 1]))
             lines.append(("no cause found", f"tried {', '.join(self.tried)}"))
         lines += [("note", note) for note in self.notes]
         return lines + (self.gradients._lines("gradients") if self.gradients else [])
+
+
+def _shown(*values: float) -> list[str]:
+    """Write as many digits as it takes to tell the two apart."""
+    for digits in (6, 9):
+        texts = [str(float(f"{value:.{digits}g}")) for value in values]
+        if len(set(texts)) > 1:
+            return texts
+    return list(map(repr, values))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from lookup_matmul.diagnosis.agreement import ROUNDING, VALUE, VERDICTS, Agreement
-from lookup_matmul.diagnosis.runs import Pair
+from lookup_matmul.diagnosis.layers import Side
+from lookup_matmul.diagnosis.report import ROUNDING, VALUE, VERDICTS, Agreement
+from lookup_matmul.diagnosis.run import Pair
 
 EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
+
+Change: TypeAlias = Callable[[Pair], Pair]
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Remedy:
         The cause.
     advice : str
         The remedy in one line, for somebody who holds the two layers.
-    apply : collections.abc.Callable
+    apply : Change
         Gives the pair with the remedy; the order of several does not matter.
     evidence : collections.abc.Callable
         Says what was seen, of a pair with all other remedies.
@@ -31,13 +34,28 @@ class Remedy:
 
     name: str
     advice: str
-    apply: Callable[[Pair], Pair]
+    apply: Change
     evidence: Callable[[Pair], str]
 
 
 # Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
 Trial: TypeAlias = Callable[[Pair], list[Remedy]]
 Judge: TypeAlias = Callable[[Pair], Agreement]
+
+
+def both(change: Callable[[Side], Side]) -> Change:
+    """Make a change of a pair from one of a side."""
+    return lambda pair: replace(pair, a=change(pair.a), b=change(pair.b))
+
+
+def setting(**options: Any) -> Change:
+    """Make a change of a pair that gives both sides these options."""
+    return both(lambda side: replace(side, **options))
+
+
+def always(text: str) -> Callable[[Pair], str]:
+    """Make evidence of what is so whatever else is mended."""
+    return lambda _: text
 
 
 def good(agreement: Agreement) -> bool:
@@ -54,7 +72,7 @@ def close(agreement: Agreement) -> bool:
 def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Remedy], list[str]]:
     """Try remedies alone, in pairs, in threes, then all, leaving out what is not needed.
 
-    Gives the remedies that were enough, and the names of all that were tried.
+    Returns the remedies that were enough, and the names of all that were tried.
     The earlier a cause stands in ``causes``, the rather it is named, and the last one only
     where two others are not enough.
     """
@@ -70,7 +88,7 @@ def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Reme
 
 
 def applied(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
-    """Give the pair with all remedies."""
+    """Return the pair with all remedies."""
     for remedy in remedies:
         pair = remedy.apply(pair)
     return pair

@@ -6,7 +6,7 @@ import torch
 from torch import distributed
 from torch.autograd.function import once_differentiable
 
-from lookup_matmul.sharded.part_checks import check_part
+from lookup_matmul.sharded.cuts import check_part
 
 
 def exchanged_lookup(
@@ -37,10 +37,10 @@ def exchanged_lookup(
     Raises
     ------
     TypeError
-        If ``ids`` is no tensor of int64, or ``shard`` none of a floating dtype.
+        If ``ids`` is no tensor of integers, or ``shard`` none of a floating dtype.
     ValueError
-        If ``ids`` is not one-dimensional, ``shard`` has not as many rows as this process's part,
-        or they lie on two devices.
+        If ``ids`` is not one-dimensional or of another dtype than int64, or ``shard`` has not as
+        many rows as this process's part.
     IndexError
         If an id is negative or at least ``vocab_size``.
         After each of these the others wait for this process.

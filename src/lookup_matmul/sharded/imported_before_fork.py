@@ -35,5 +35,5 @@ def _remove_listener() -> None:
         shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
-if sys.argv == ["-c"]:  # so the server is started; any other process only reads this
+if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # any other process only reads this
     _leave_nothing_behind()

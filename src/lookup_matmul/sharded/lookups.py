@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import distributed
 
-from lookup_matmul.sharded.part_checks import check_columns, check_masked, check_part
+from lookup_matmul.inputs import check_id_tensor, check_ids, check_weight
+from lookup_matmul.sharded.cuts import check_part
 
 
 def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.Tensor:
-    """Look up the ids whose rows are here, and give rows of zeros for all others.
+    """Look up the ids whose rows are here, and return rows of zeros for all others.
 
     Nothing is sent. Added up over the processes that hold the other rows, it is the lookup in
     the whole table; an id that no process holds gives zeros and no error.
@@ -36,11 +37,9 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
     Raises
     ------
     TypeError
-        If ``ids`` is no tensor of int32 or int64, ``shard`` none of a floating dtype, or
-        ``first`` no ``int``.
+        If ``ids`` is no tensor of int32 or int64, or ``shard`` none of a floating dtype.
     ValueError
-        If ``shard`` is not two-dimensional, one of the two is sparse or nested, they lie on two
-        devices or on ``meta``, or ``first`` is negative.
+        If ``shard`` is not two-dimensional.
 
     Examples
     --------
@@ -49,7 +48,8 @@ def masked_lookup(ids: torch.Tensor, shard: torch.Tensor, first: int) -> torch.T
     tensor([[3.0000, 3.5000],
             [0.0000, 0.0000]])
     """
-    check_masked(ids, shard, first)
+    check_weight(shard, "shard")
+    check_id_tensor(ids)
     local = ids.long() - first  # of 32 bits the difference could wrap around
     here = (local >= 0) & (local < len(shard))
     found = shard.new_zeros(*ids.shape, shard.shape[1])
@@ -102,10 +102,10 @@ def scattered_lookup(ids: torch.Tensor, shard: torch.Tensor, vocab_size: int) ->
     Raises
     ------
     TypeError
-        If ``ids`` is no tensor of int64, or ``shard`` none of a floating dtype.
+        If ``ids`` is no tensor of integers, or ``shard`` none of a floating dtype.
     ValueError
-        If ``ids`` is not one-dimensional, ``shard`` has not as many rows as this process's part,
-        or they lie on two devices.
+        If ``ids`` is not one-dimensional or of another dtype than int64, or ``shard`` has not as
+        many rows as this process's part.
     IndexError
         If an id is negative or at least ``vocab_size``.
         After each of these the others wait for this process.
@@ -135,7 +135,7 @@ def column_lookup(ids: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     Parameters
     ----------
     ids : torch.Tensor
-        Shape (n,), int32 or int64, the same in each process.
+        Any shape; int32 or int64; the same in each process.
     columns : torch.Tensor
         Shape (vocabulary size, columns held here), floating dtype, as many columns in each
         process.
@@ -143,15 +143,14 @@ def column_lookup(ids: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     Returns
     -------
     torch.Tensor
-        Shape (n, embedding dimension), in every process. No gradient.
+        The shape of ``ids``, then the embedding dimension, in every process. No gradient.
 
     Raises
     ------
     TypeError
         If ``ids`` is no tensor of int32 or int64, or ``columns`` none of a floating dtype.
     ValueError
-        If ``ids`` is not one-dimensional or ``columns`` not two-dimensional, or they lie on two
-        devices.
+        If ``columns`` is not two-dimensional.
     IndexError
         If an id is negative or not below the vocabulary size.
         After each of these the others wait for this process.
@@ -164,12 +163,13 @@ def column_lookup(ids: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     >>> run_on_processes(rows, 2, torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([1]))
     [tensor([[3., 4.]]), tensor([[3., 4.]])]
     """
-    check_columns(ids, columns)
-    return torch.cat(_gather(columns.detach()[ids]), dim=1)
+    check_weight(columns, "columns")
+    check_ids(ids, len(columns))
+    return torch.cat(_gather(columns.detach()[ids]), dim=-1)
 
 
 def _gather(local: torch.Tensor) -> list[torch.Tensor]:
-    """Give the tensors of all processes, which have one shape, in the order of the ranks."""
+    """Return the tensors of all processes, which have one shape, in the order of the ranks."""
     local = local.contiguous()
     each = [torch.empty_like(local) for _ in range(distributed.get_world_size())]
     distributed.all_gather(each, local)

@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import time
 from collections.abc import Callable
+from multiprocessing import util
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -15,7 +16,8 @@ import cloudpickle
 from lookup_matmul.sharded.worker import output_file, work
 
 MOST = 64
-GRACE_S = 1.0  # within which a death is seen that let another process fail
+GRACE_S = 10.0  # within which a death is seen, and an end comes, however busy the machine
+LATER_S = 3600.0  # gloo's own limit is so much longer, so that the caller's always comes first
 
 
 def run_on_processes(
@@ -45,8 +47,6 @@ def run_on_processes(
 
     Raises
     ------
-    TypeError
-        If ``function`` cannot be called or ``count`` is no ``int``.
     ValueError
         If ``count`` or ``timeout_s`` is out of range.
     RuntimeError
@@ -59,7 +59,7 @@ def run_on_processes(
     Processes meet through a file in a temporary folder and not at a fixed port,
     so nothing can be in use already, and they listen on the loopback interface only.
     They have ended and the folder is gone when the call returns, however it returns;
-    if this process is killed, they end by themselves.
+    if this process is killed, they end by themselves, and the folder goes after them.
 
     The first call imports torch in a fork server, of which the processes are then copies;
     it ends with this process. Windows has none, so each process imports torch there.
@@ -75,16 +75,20 @@ def run_on_processes(
     >>> run_on_processes(total, 2, torch.tensor([1.0, 10.0]))
     [tensor([ 3., 30.]), tensor([ 3., 30.])]
     """
-    _check(function, count, timeout_s)
+    if not 1 <= count <= MOST:
+        raise ValueError(f"count is {count}, expected 1 to {MOST} processes.")
+    if not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
+        raise ValueError(f"timeout_s is {timeout_s!r}, expected a positive number of seconds.")
     job = cloudpickle.dumps((function, args))
     context = _context()
-    with TemporaryDirectory(prefix="lookup-matmul-") as name:
+    # In the folder of the fork server's socket, which the server removes when all have ended.
+    with TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir()) as name:
         folder, processes, ends = Path(name), list[BaseProcess](), list[Connection]()
         try:
             for rank in range(count):
                 here, there = context.Pipe()
                 ends.append(here)
-                about = (rank, count, folder, job, there, timeout_s)
+                about = (rank, count, folder, job, there, timeout_s + LATER_S)
                 process = context.Process(target=work, args=about, daemon=True)
                 process.start()
                 processes.append(process)  # only now can it be killed
@@ -105,7 +109,7 @@ def run_on_processes(
 
 
 def _context() -> Any:
-    """Give the way to start processes: copies of one that has imported torch already."""
+    """Return the way to start processes: copies of one that has imported torch already."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -131,15 +135,7 @@ def _collect(
             except (EOFError, ConnectionError):
                 raise RuntimeError(_dead(processes, rank, folder)) from None
             if error is not None:
-                # What it complains of may be that its partner is gone.
-                wait([process.sentinel for process in processes], GRACE_S)
-                gone = [k for k, process in enumerate(processes) if process.exitcode is not None]
-                raise RuntimeError(
-                    _dead(processes, gone[0], folder)
-                    if gone
-                    else f"process {rank} of {len(ends)} raised {error}\n"
-                    f"{result}{_printed(folder, rank)}"
-                )
+                raise RuntimeError(_failed(processes, rank, folder, error, result))
             results[rank] = result
     return [results[rank] for rank in range(len(ends))]
 
@@ -150,6 +146,17 @@ def _late(ranks: list[int], folder: Path, timeout_s: float) -> str:
         "Do all processes call the same collectives in the same order? If so, raise timeout_s."
         + "".join(_printed(folder, rank) for rank in ranks)
     )
+
+
+def _failed(
+    processes: list[BaseProcess], rank: int, folder: Path, error: str, traceback: str
+) -> str:
+    if "gloo" in error:  # it complains that its partner is gone, who is to be named
+        wait([process.sentinel for process in processes], GRACE_S)
+        for other, process in enumerate(processes):
+            if process.exitcode is not None:
+                return _dead(processes, other, folder)
+    return f"process {rank} of {len(processes)} raised {error}\n{traceback}{_printed(folder, rank)}"
 
 
 def _dead(processes: list[BaseProcess], rank: int, folder: Path) -> str:
@@ -171,14 +178,3 @@ def _printed(folder: Path, rank: int) -> str:
     file = output_file(folder, rank)
     text = file.read_text("utf-8", "replace").strip() if file.exists() else ""
     return f"\nProcess {rank} printed:\n{text[-4000:]}" if text else ""
-
-
-def _check(function: object, count: object, timeout_s: float) -> None:
-    if not callable(function):
-        raise TypeError(f"function is {function!r:.60}, expected one that can be called.")
-    if not isinstance(count, int) or isinstance(count, bool):
-        raise TypeError(f"count is {count!r:.60}, expected an int: the number of processes.")
-    if not 1 <= count <= MOST:
-        raise ValueError(f"count is {count}, expected 1 to {MOST} processes.")
-    if not 0 < timeout_s < float("inf"):
-        raise ValueError(f"timeout_s is {timeout_s}, expected a positive number of seconds.")

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import distributed
 
-from lookup_matmul.costs.plain_data import write_whole
 from lookup_matmul.sharded.processes import run_on_processes
 
 PROCESSES, DIM, ROWS, BAGS = 2, 8, {"goods": 10, "shops": 7}, 4
@@ -23,7 +22,7 @@ FILE = Path("src/lookup_matmul/recorded/torchrec/bags.json")
 
 
 def inputs() -> tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]:
-    """Give two tables, the bags' lengths (process, table, bag), and all ids in this order."""
+    """Return two tables, the bags' lengths (process, table, bag), and all ids in this order."""
     generator = torch.Generator().manual_seed(123)
     tables = {name: torch.randn(rows, DIM, generator=generator) for name, rows in ROWS.items()}
     lengths = torch.randint(4, (PROCESSES, len(ROWS), BAGS), generator=generator)
@@ -38,7 +37,7 @@ def inputs() -> tuple[dict[str, torch.Tensor], torch.Tensor, torch.Tensor]:
 def bags_of_torchrec(
     tables: dict[str, torch.Tensor], lengths: torch.Tensor, ids: torch.Tensor
 ) -> dict[str, list[list[float]]]:
-    """Give this process's bags, (bag, table and embedding dimension), for each way to cut."""
+    """Return this process's bags, (bag, table and embedding dimension), for each way to cut."""
     warnings.simplefilter("ignore")  # torchrec uses names of torch that are to be replaced
     from torchrec import EmbeddingBagCollection, EmbeddingBagConfig, KeyedJaggedTensor
     from torchrec.distributed.embeddingbag import EmbeddingBagCollectionSharder
@@ -117,7 +116,7 @@ def main(file: Path = FILE) -> None:
         "bags": results,
     }
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, json.dumps(recording, indent=1) + "\n")
+    file.write_text(json.dumps(recording, indent=1) + "\n", "utf-8")
     print(f"Wrote {file}.")
 
 

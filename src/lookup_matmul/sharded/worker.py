@@ -4,7 +4,6 @@ import faulthandler
 import multiprocessing
 import os
 import pickle
-import shutil
 import signal
 import socket
 import threading
@@ -24,7 +23,7 @@ def output_file(folder: Path, rank: int) -> Path:
 
 
 def work(
-    rank: int, size: int, folder: Path, job: bytes, answers: Connection, timeout_s: float
+    rank: int, size: int, folder: Path, job: bytes, answers: Connection, limit_s: float
 ) -> None:
     """Join a process group of this size, run the function of ``job``, answer, and wait.
 
@@ -33,14 +32,14 @@ def work(
     so that none loses its partner in the last exchange.
     """
     _print_into(output_file(folder, rank))
-    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not as the fork server does
     torch.set_num_threads(1)  # they share the machine
     _stay_on_this_machine()
     try:
         # mypy: torch.distributed has it from a compiled module without declaring it.
         store = distributed.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
-        limit = timedelta(seconds=timeout_s)
+        limit = timedelta(seconds=limit_s)
         distributed.init_process_group(
             "gloo", store=store, rank=rank, world_size=size, timeout=limit
         )
@@ -63,12 +62,11 @@ def _print_into(path: Path) -> None:
     faulthandler.enable(2)
 
 
-def _end_with_parent(folder: Path) -> None:
-    """End when the process that started this one is gone, which then cannot clean up."""
+def _end_with_parent() -> None:
+    """End when the process that started this one is gone, which then cannot end it."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
-    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
@@ -76,4 +74,4 @@ def _stay_on_this_machine() -> None:
     """Let gloo listen on the loopback interface only; it would take the host's address."""
     loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
     if loopback:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback[0])
+        os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]

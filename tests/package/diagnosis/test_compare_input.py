@@ -29,81 +29,39 @@ def hooked():
     return layer
 
 
-def on_meta():
-    """Give a layer without numbers."""
-    return nn.Embedding.from_pretrained(torch.empty(4, 3, device="meta"))
-
-
-FOREIGN = type("Linear", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})
-
-
-@pytest.mark.filterwarnings("ignore:Lazy modules", "ignore:.*quantize.*deprecated")
 @pytest.mark.parametrize(
     ("layer", "error", "message"),
     [
-        (lambda: nn.ReLU(), TypeError, "a has type torch.nn.modules.activation.ReLU, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass lambda given: layer(given)"),
-        (lambda: nn.Sequential(nn.ReLU(), nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear; it holds 1 of them, so pass the one that you mean, such as"),
-        (lambda: FOREIGN(), TypeError, "a has type torch.ao.nn.quantized.Linear, expected torch.nn.Embedding"),
+        (lambda: nn.Sequential(nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass the one inside of it that you mean, or pass lambda given: layer(given) in place of the layer a"),
         (lambda: Scaled(4, 3), TypeError, "Scaled with a forward of its own, expected that of torch.nn.Embedding; pass lambda"),
         (hooked, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
-        (lambda: nn.LazyLinear(3), ValueError, "a is a LazyLinear without a weight so far, expected a table; call it"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), ValueError, "a.weight is computed from other parameters"),
-        (on_meta, ValueError, "a.weight lies on the device meta, which stores no numbers, expected a table with numbers; load it"),
-        (lambda: torch.zeros(4), ValueError, "a: weight has shape (4,), expected two dimensions"),
-        (lambda: torch.zeros(0, 3), ValueError, "a.weight has shape (0, 3), expected at least one row"),
-        (lambda: TABLE.long(), TypeError, "a: weight has dtype torch.int64, expected a floating dtype; convert with"),
-        (lambda: torch.quantize_per_tensor(TABLE, 0.1, 0, torch.qint8), TypeError, "a: weight has dtype torch.qint8, expected a floating dtype; convert with weight.dequantize()"),
-        (lambda: TABLE.to(torch.float8_e4m3fn), TypeError, "a: weight has dtype torch.float8_e4m3fn, expected float16"),
-        (lambda: TABLE.to_sparse(), ValueError, "a: weight has layout torch.sparse_coo, expected a dense table"),
+        (lambda: nn.Embedding(4, 3, device="meta"), ValueError, "a.weight lies on the device meta, which stores no numbers"),
+        (lambda: torch.zeros(4), ValueError, "a has shape (4,), expected two dimensions"),
+        (lambda: TABLE.to(torch.float8_e4m3fn), TypeError, "has dtype torch.float8_e4m3fn, expected float16"),
         (lambda: [[1.0, 2.0]], TypeError, "a is a list, expected an Embedding, EmbeddingBag or Linear, a table as a tensor, or a callable; wrap"),
-        (lambda: nn.Linear, TypeError, "a is a type, expected an Embedding"),
         (lambda: lambda ids: (TABLE[ids], None), TypeError, "a returned tuple, expected a tensor of floating-point numbers; return the output of the layer alone"),
         (lambda: lambda ids: ids, TypeError, "a returned torch.int64, expected a tensor of floating-point"),
     ],
 )  # fmt: skip
 def test_layers_that_are_refused(layer, error, message):
-    """Each error says what arrived, what was expected and what to do."""
+    """Each error says which of the two it is about, what was expected and what to do."""
     with pytest.raises(error, match=re.escape(message)):
         compare(layer(), TABLE, IDS)
-    with pytest.raises(
-        error,
-        match=re.escape(
-            message.replace("a", "b", 1) if message[:2] in ("a ", "a.", "a:") else message
-        ),
-    ):
+    of_b = re.sub(r"^a(?=[ .])|\ba$", "b", message)
+    with pytest.raises(error, match=re.escape(of_b)):
         compare(TABLE, layer(), IDS)
-
-
-@pytest.mark.parametrize("name", ["a", "b"])
-def test_what_to_pass_instead_is_written_with_the_name_of_the_side(name):
-    """A layer in the container, and the ids in the third place."""
-    nested = nn.Sequential(nn.ReLU(), nn.ModuleDict({"in": nn.Linear(4, 3)}))
-    for layer, words in (
-        (nested, f"such as {name}.get_submodule('1.in'), or pass lambda given: layer(given) in"),
-        (IDS, f"convert with {name}.float(), or call compare(a, b, ids) if these are the ids."),
-    ):
-        with pytest.raises(TypeError, match=re.escape(words)):
-            compare(*((layer, TABLE) if name == "a" else (TABLE, layer)), IDS)
-    assert isinstance(nested.get_submodule("1.in"), nn.Linear)
 
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (torch.zeros(0, 4), ValueError, "the input holds no row (shape (0, 4)), expected at least one id"),
-        (torch.tensor([], dtype=torch.int64), ValueError, "the input holds no row (shape (0,)), expected at least one id"),
-        (torch.tensor(2), ValueError, "the input holds no row (shape ()), expected at least one id in at least one dimension; write ids.reshape(1)"),
-        (IDS.numpy(), TypeError, "the input is an array of NumPy, expected a tensor of ids or rows; convert with torch.from_numpy"),
-        (torch.zeros(0, 4), ValueError, "the input holds no row"),
-        (torch.zeros(4), ValueError, "the rows have shape (4,), expected (rows, columns); pass ids as whole numbers, with .long(), and a single row as row[None]"),
-        (torch.zeros(1, 2, 4), ValueError, "the rows have shape (1, 2, 4), expected (rows, columns); flatten the dimensions before the last with rows.flatten(0, -2)"),
-        (IDS.bool(), TypeError, "the ids have dtype torch.bool, expected torch.int32 or torch.int64; convert with ids.long()"),
-        (IDS.short(), TypeError, "the ids have dtype torch.int16"),
-        (IDS.to("meta"), ValueError, "the input lies on the device meta, which stores no numbers"),
-        ([2, 3, 1], TypeError, "ids is a int, expected a torch.Tensor; wrap it"),
-        ("it rains", TypeError, "the input is a str, expected a tensor of ids, a tensor of rows, a CSR matrix, or (ids, offsets, weights); wrap ids in torch.tensor(...)"),
-        (nn.Linear(4, 3), TypeError, "the input is a Linear, expected ids or rows after the two layers; call compare(a, b, ids)"),
-        (TABLE.to_sparse(), TypeError, "rows is a tensor of layout torch.sparse_coo"),
+        (torch.zeros(0, 4), ValueError, "the input holds no row, its shape is (0, 4), expected at least one id"),
+        (torch.tensor(2), ValueError, "its shape is (), expected at least one id in at least one dimension; write a single id as ids.reshape(1)"),
+        (torch.zeros(1, 2, 4), ValueError, "the rows have shape (1, 2, 4), expected (rows, columns); flatten"),
+        (IDS.bool(), TypeError, "ids has dtype torch.bool"),
+        (IDS.to("meta"), ValueError, "a is on cpu, b is on cpu, the input is on meta; expected one device; move"),
+        (IDS.tolist(), TypeError, "expected a torch.Tensor"),
         ((IDS, torch.tensor([0, 1])), ValueError, "offsets"),
     ],
 )  # fmt: skip
@@ -115,33 +73,14 @@ def test_input_that_is_refused(given, error, message):
 
 def test_ids_that_no_bag_reads_are_refused():
     """An EmbeddingBag takes one or two dimensions."""
-    with pytest.raises(
-        ValueError, match=r"shape \(1, 1, 3\), expected one or two dimensions, since"
-    ):
+    with pytest.raises(ValueError, match=r"shape \(1, 1, 3\), expected one or two dimensions"):
         compare(nn.EmbeddingBag(4, 3), TABLE, IDS.reshape(1, 1, 3))
 
 
 def test_gradients_of_a_function_are_refused():
     """It has no table that could receive one."""
-    with pytest.raises(
-        TypeError, match="expected two with a table, which receives the gradient; pass the l"
-    ):
+    with pytest.raises(TypeError, match="expected two with a table, which receives the gradient"):
         compare(TABLE, lambda ids: TABLE[ids], IDS, gradients=True)
-
-
-class Elsewhere(torch.Tensor):
-    """A tensor that says it is on another device."""
-
-    device = torch.device("cuda:0")
-
-
-def test_devices_that_differ_are_refused():
-    """Whoever lies elsewhere is named."""
-    with pytest.raises(
-        ValueError,
-        match=r"a is on cpu, b is on cuda:0, the input is on cpu; expected one device; move",
-    ):
-        compare(TABLE, TABLE.as_subclass(Elsewhere), IDS)
 
 
 def test_an_error_of_a_function_is_part_of_the_report():
@@ -195,15 +134,14 @@ def state_of(layers, given):
 
 
 @pytest.mark.parametrize(
-    "around",
+    ("around", "flushed"),
     [
-        torch.enable_grad,
-        torch.no_grad,
-        torch.inference_mode,
-        lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+        (torch.enable_grad, False),
+        (torch.no_grad, True),
+        (torch.inference_mode, False),
+        (lambda: torch.autocast("cpu", dtype=torch.bfloat16), False),
     ],
 )
-@pytest.mark.parametrize("flushed", [False, True])
 def test_nothing_of_the_callers_changes(around, flushed):
     """No bit of a weight, gradient or input, no random number, setting or mode."""
     layers = planted()
@@ -219,11 +157,10 @@ def test_nothing_of_the_callers_changes(around, flushed):
     try:
         with around():
             before = state_of(layers, (ids, *rows))
-            for a in layers:
-                for b in layers:
-                    for given in (ids, rows):
-                        report = compare(a, b, given, gradients=True)
-                        assert report.before.total or report.before.reason
+            for a, b in zip(layers, layers[1:] + layers[:1], strict=True):
+                for given in (ids, rows):
+                    report = compare(a, b, given, gradients=True)
+                    assert report.before.total or report.before.reason
             compare(lambda ids: torch.rand(len(ids), 5), layers[0], ids)
             assert state_of(layers, (ids, *rows)) == before
     finally:

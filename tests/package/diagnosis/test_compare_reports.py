@@ -97,7 +97,8 @@ def test_whole_numbers_that_look_like_rows_are_a_note():
     assert ".float()" in note
     counts = compare(nn.EmbeddingBag.from_pretrained(TABLE), TABLE, torch.tensor([[0, 3, 0, 0, 1]]))
     assert "read as ids" in counts.notes[0]
-    for ids in (IDS, rows[:, :4], torch.tensor([[1, 2, 3, 4, 0]]), rows.float()):
+    row = torch.tensor([0, 0, 3, 0, 1])  # of as many ids as there are rows: still a row of ids
+    for ids in (IDS, row, rows[:, :4], torch.tensor([[1, 2, 3, 4, 0]]), rows.float()):
         assert compare(TABLE, TABLE, ids).notes == ()
 
 
@@ -144,6 +145,20 @@ def test_outputs_without_rows_have_no_pattern():
     assert nothing.notes == ()
 
 
+def test_the_rows_of_bad_numbers_are_named_with_their_side():
+    """Only that of the layer that holds them."""
+    bad = nn.Linear(5, 3, bias=False)
+    bad.weight.data = TABLE.T.clone()
+    bad.weight.data[0, 1] = torch.nan
+    for sides, evidence in (
+        ((TABLE, bad), "row 1 of b (Linear) holds NaN or infinity"),
+        ((bad, TABLE), "row 1 of a (Linear) holds NaN or infinity"),
+        ((bad.weight.T, bad), "row 1 of a (table) and row 1 of b (Linear) hold NaN or infinity"),
+    ):
+        (cause,) = compare(*sides, IDS).causes
+        assert cause.evidence.startswith(evidence)
+
+
 def test_the_layer_to_be_kept_out_of_autocast_is_named():
     """The one that multiplies."""
     b = nn.Linear(5, 3, bias=False)
@@ -151,3 +166,6 @@ def test_the_layer_to_be_kept_out_of_autocast_is_named():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         (cause,) = compare(TABLE, b, IDS).causes
     assert cause.remedy == "compute b under torch.autocast('cpu', enabled=False)"
+    with torch.autocast("cpu", dtype=torch.bfloat16):  # a function repeats under it, too
+        (cause,) = compare(TABLE, lambda ids: b(one_hot(ids, 5)), IDS).causes
+    assert cause.name == "dtype"

@@ -5,10 +5,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 import threading
 import time
+from multiprocessing import util
 from pathlib import Path
 
 import pytest
@@ -16,12 +16,6 @@ import torch
 from torch import distributed
 
 from lookup_matmul.sharded import run_on_processes
-
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path_factory, monkeypatch):
-    """Give each test temporary folders of its own: other tests, at the same time, make theirs."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("t")))
 
 
 def about():
@@ -38,19 +32,18 @@ def gone(pid):
     return False
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
+def left():
+    """List the folders of processes that run, or ran."""
+    return list(Path(util.get_temp_dir()).glob("lookup-matmul-*"))
+
+
+@pytest.mark.parametrize("count", [1, 4])
 def test_results_come_in_the_order_of_the_ranks(count):
     """Each process knows its rank and the size; none is left, and no folder."""
-    before = folders()
     found = run_on_processes(about, count)
     assert [answer[:2] for answer in found] == [(rank, count) for rank in range(count)]
     assert all(gone(pid) for *_, pid in found)
-    assert folders() == before
-
-
-def folders():
-    """List the temporary folders of processes that run, or ran."""
-    return {path for path in Path(tempfile.gettempdir()).glob("lookup-matmul-*") if path.is_dir()}
+    assert left() == []
 
 
 def test_an_error_names_its_process(capfd):
@@ -73,7 +66,6 @@ def test_an_error_names_its_process(capfd):
 @pytest.mark.parametrize("how", ["killed", "exit"])
 def test_a_process_that_dies_is_an_error(how):
     """Its partner waits for it; the caller does not, and is told who died and what it printed."""
-    before = folders()
 
     def dying():
         print("last words", flush=True)
@@ -81,50 +73,37 @@ def test_a_process_that_dies_is_an_error(how):
             os.kill(os.getpid(), signal.SIGKILL) if how == "killed" else os._exit(3)
         distributed.all_reduce(torch.ones(1))
 
-    start = time.monotonic()
     with pytest.raises(RuntimeError) as raised:
         run_on_processes(dying, 2)
-    assert time.monotonic() - start < 30
     end = "was killed by signal 9" if how == "killed" else "ended with exit code 3"
     assert str(raised.value).startswith(f"process 1 of 2 {end} before it answered")
     assert str(raised.value).endswith("Process 1 printed:\nlast words")
-    assert folders() == before
+    assert left() == []
 
 
-def test_a_process_killed_from_outside_is_an_error(tmp_path):
-    """As by the system, when memory runs out."""
+def test_a_partner_that_complains_of_a_death_is_not_the_one_named():
+    """It loses its connection at the same time, and may be the first to be heard."""
 
-    def waiting():
-        (tmp_path / str(distributed.get_rank())).write_text(str(os.getpid()))
-        time.sleep(60)
+    def dying():
+        if distributed.get_rank() == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise RuntimeError("[gloo/transport/tcp/pair.cc:553] Connection closed by peer")
 
-    def kill():
-        while not (tmp_path / "0").exists() or not (tmp_path / "0").read_text():
-            time.sleep(0.05)
-        os.kill(int((tmp_path / "0").read_text()), signal.SIGKILL)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    with pytest.raises(RuntimeError, match="process 0 of 2 was killed by signal 9"):
-        run_on_processes(waiting, 2)
-    killer.join()
+    with pytest.raises(RuntimeError, match="process 1 of 2 was killed by signal 9"):
+        run_on_processes(dying, 2)
 
 
 def test_processes_that_wait_for_each_other_are_an_error():
-    """A collective that one of them never calls ends with the time limit, not later."""
+    """A collective that one of them never calls ends with the time limit."""
 
     def mismatched():
-        if distributed.get_rank() == 0:
-            distributed.barrier()
-        else:
-            time.sleep(60)
+        distributed.barrier() if distributed.get_rank() == 0 else signal.pause()
 
-    start = time.monotonic()
     with pytest.raises(
-        TimeoutError, match=r"no answer of process 0, 1 within 2 s; stopped\. Do all"
+        TimeoutError, match=r"no answer of process 0, 1 within 0\.5 s; stopped\. Do all"
     ):
-        run_on_processes(mismatched, 2, timeout_s=2)
-    assert time.monotonic() - start < 50
+        run_on_processes(mismatched, 2, timeout_s=0.5)
+    assert left() == []
 
 
 def test_a_port_in_use_does_not_matter(monkeypatch):
@@ -144,34 +123,66 @@ def test_a_port_in_use_does_not_matter(monkeypatch):
 
 
 SCRIPT = """
-    import os, time
+    import os, signal, sys
     from pathlib import Path
+    import lookup_matmul.sharded.imported_before_fork  # as whoever imports all modules does
     from lookup_matmul.sharded import run_on_processes
 
-    def sleep():
-        Path(FOLDER, str(os.getpid())).touch()
-        time.sleep(60)
+    def wait(folder):
+        Path(folder, str(os.getpid())).touch()
+        signal.pause()
 
     if __name__ == "__main__":
-        run_on_processes(sleep, 2)
+        run_on_processes(*([wait, 2, sys.argv[1]] if len(sys.argv) > 1 else [print, 2]))
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def start(folder, *arguments):
+    """Start a program that runs processes, with a temporary folder of its own."""
+    (folder / "s").mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), *arguments],
+        env=os.environ | {"TMPDIR": str(folder / "s"), "GLOO_SOCKET_IFNAME": "nowhere0"},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
+
+
+def left_in(folder):
+    """List what is there, but for the cache that importing torch makes."""
+    return [p.name for p in (folder / "s").iterdir() if not p.name.startswith("torchinductor")]
+
+
+def test_a_program_that_ends_leaves_and_prints_nothing(tmp_path_factory):
+    """Neither when its own processes end nor afterwards, and whatever network gloo is told of."""
+    folder = tmp_path_factory.mktemp("end")  # short, since a socket's whole path is limited
+    started = start(folder)
+    assert started.communicate()[1] == b""
+    assert started.returncode == 0
+    wait_for(lambda: left_in(folder), 0)
+
+
+@pytest.mark.parametrize("how", ["killed", "shut down"])
 def test_processes_end_with_the_one_that_started_them(tmp_path_factory, how):
-    """Even if its whole session is killed: no process, no socket and no folder is left."""
-    tmp_path = tmp_path_factory.mktemp("ends")  # short, since a socket's whole path is limited
-    script, scratch = tmp_path / "script.py", tmp_path / "s"
-    scratch.mkdir()
-    script.write_text(textwrap.dedent(SCRIPT).replace("FOLDER", repr(str(tmp_path))), "utf-8")
-    environment = os.environ | {"TMPDIR": str(scratch)}
-    started = subprocess.Popen([sys.executable, script], env=environment, start_new_session=True)
-    pids = wait_for(lambda: [int(p.name) for p in tmp_path.iterdir() if p.name.isdigit()], 2)
-    assert left_in(scratch)
-    os.killpg(started.pid, how)
-    started.wait()
+    """Whether all of its session is killed or, as by Jupyter, first its children: nothing is left."""
+    folder = tmp_path_factory.mktemp("end")
+    with start(folder, str(folder)) as started:
+        pids = wait_for(lambda: [int(p.name) for p in folder.iterdir() if p.name.isdigit()], 2)
+        assert left_in(folder)
+        if how == "shut down":
+            for child in children(started.pid):
+                os.kill(child, signal.SIGTERM)
+        os.killpg(started.pid, signal.SIGKILL)
     wait_for(lambda: [pid for pid in pids if gone(pid)], 2)
-    wait_for(lambda: left_in(scratch), 0)
+    wait_for(lambda: left_in(folder), 0)
+
+
+def children(pid):
+    """List the processes that one has started, and those that they have."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True)
+    parents = [map(int, line.split()) for line in listed.stdout.splitlines()]
+    own = [child for child, parent in parents if parent == pid]
+    return [*own, *(each for child in own for each in children(child))]
 
 
 def test_a_script_without_a_guard_is_told_of_it(tmp_path):
@@ -179,19 +190,12 @@ def test_a_script_without_a_guard_is_told_of_it(tmp_path):
     script = tmp_path / "script.py"
     call = "run_on_processes(print, 2)"
     script.write_text(f"from lookup_matmul.sharded import run_on_processes\n{call}\n", "utf-8")
-    ended = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=False, timeout=120
-    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     last = ended.stderr.strip().splitlines()[-1]
     assert "ended with exit code 1 before it began" in last
     assert 'if __name__ == "__main__":' in last
     assert "AttributeError" not in ended.stderr
-
-
-def left_in(folder):
-    """List what is there, but for the cache that importing torch makes."""
-    return [path.name for path in folder.iterdir() if not path.name.startswith("torchinductor")]
 
 
 def wait_for(found, count):
@@ -203,24 +207,9 @@ def wait_for(found, count):
     pytest.fail(f"{found()}, expected {count} of them within five minutes")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((3, 2), TypeError, "function is 3"),
-        ((about, "2"), TypeError, "count is '2'"),
-        ((about, True), TypeError, "count is True"),
-        ((about, 0), ValueError, "count is 0, expected 1 to 64"),
-        ((about, 65), ValueError, "count is 65"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, error, message):
-    """Before any process is started."""
-    with pytest.raises(error, match=message):
-        run_on_processes(*arguments)
-
-
-@pytest.mark.parametrize("timeout_s", [0, -1, float("inf"), float("nan")])
-def test_a_limit_is_needed(timeout_s):
-    """Waiting for ever is not on offer."""
-    with pytest.raises(ValueError, match="timeout_s is"):
-        run_on_processes(about, 1, timeout_s=timeout_s)
+@pytest.mark.parametrize("given", [{"count": 0}, {"count": 65}, {"timeout_s": float("inf")}, {"timeout_s": 0}, {"timeout_s": "3"}])  # fmt: skip
+def test_numbers_out_of_range_are_refused(given):
+    """Before any process is started; waiting for ever is not on offer."""
+    ((name, value),) = given.items()
+    with pytest.raises(ValueError, match=f"{name} is {value!r}, expected"):
+        run_on_processes(about, **{"count": 1} | given)

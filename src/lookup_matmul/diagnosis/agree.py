@@ -1,0 +1,103 @@
+"""How well two outputs agree, and how far rounding can carry two correct ones apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from lookup_matmul.diagnosis.inputs import Input
+from lookup_matmul.diagnosis.layers import Side
+from lookup_matmul.diagnosis.report import BITS, DIFFERENT, MISSING, ROUNDING, VALUE, Agreement
+from lookup_matmul.diagnosis.run import Outcome, Pair
+from lookup_matmul.equality.assertions import bits_differ, difference
+from lookup_matmul.equality.rounding import rounding_bound
+
+
+def agree(first: Outcome, second: Outcome, bound: torch.Tensor | float = 0.0) -> Agreement:
+    """Compare two outcomes; ``bound`` is a number or broadcasts to the outputs."""
+    a, b = first.output, second.output
+    if a is None or b is None:
+        raised = {"a": first.raised, "b": second.raised}
+        texts = [f"{name} {text}" for name, text in raised.items() if text]
+        return Agreement(MISSING, reason="; ".join(texts))
+    if a.shape != b.shape:
+        return Agreement(DIFFERENT, reason=f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b")
+    gap = difference(a, b).nan_to_num(torch.inf, torch.inf)
+    gap = gap.masked_fill(a.isnan() & b.isnan(), 0.0)
+    reason, bits = "", gap > 0
+    if a.dtype == b.dtype:
+        bits = bits_differ(a, b)
+    else:
+        reason = f"dtype {a.dtype} in a, {b.dtype} in b"
+    outside = gap > bound
+    limit = float(bound.max()) if isinstance(bound, torch.Tensor) else bound
+    if reason or outside.any():
+        # Only where the dtype alone differs is there no place to be shown.
+        verdict, places = DIFFERENT, outside if outside.any() else bits
+    elif bits.any():
+        verdict, places = (ROUNDING if limit else VALUE), bits
+    else:
+        return Agreement(BITS, total=a.numel(), bound=limit)
+    agreement = Agreement(verdict, a.numel(), int(places.sum()), bound=limit, reason=reason)
+    if not places.any():
+        return agreement
+    place = tuple(int(i) for i in places.nonzero()[0])
+    values = float(a[place]), float(b[place])
+    return replace(agreement, first=place, values=values, largest=float(gap.max()))
+
+
+def output_bound(pair: Pair) -> torch.Tensor | float:
+    """Bound the difference of two outputs, shape (..., embedding dimension) or 0.0 for none."""
+    given, tabled = pair.given, pair.tabled
+    if given.exact or any(given.outside(len(side.weight)).any() for side in tabled):
+        return 0.0
+    bounds = [_of_side(side, given) for side in tabled]
+    if len({bound.shape for bound in bounds}) != 1:
+        return 0.0
+    return sum(bounds[1:], bounds[0]) * (2 if len(bounds) == 1 else 1)
+
+
+def gradient_bound(side: Side, given: Input, arriving: torch.Tensor) -> torch.Tensor:
+    """Bound the error of a table's gradient, shape (vocabulary size, embedding dimension)."""
+    ids, _, weights = given.bags
+    parts = arriving.flatten(0, -2).double().abs()[given.owners]
+    if weights is not None:
+        parts = parts * weights.double().abs().unsqueeze(1)
+    size = side.weight.shape
+    sums = torch.zeros(size, dtype=torch.float64, device=ids.device).index_add_(0, ids, parts)
+    repeats = torch.bincount(ids, minlength=size[0])
+    terms = repeats + _extra(side, given) * (repeats > 0)
+    return _factors(terms, side.weight.dtype).unsqueeze(1) * sums
+
+
+def _of_side(side: Side, given: Input) -> torch.Tensor:
+    ids, offsets, weights = given.bags
+    sizes = side.weight.double().nan_to_num(0.0, 0.0, 0.0).abs()
+    shares = None if weights is None else weights.double().abs()
+    sums = torch.nn.functional.embedding_bag(
+        ids, sizes, offsets, mode="sum", per_sample_weights=shares, include_last_offset=True
+    )
+    if side.bias is not None:
+        sums = sums + side.bias.double().abs()
+    terms = offsets.diff() + _extra(side, given) + (side.bias is not None)
+    dtype = side.weight.dtype
+    # The theorem leaves underflow out; it costs less than the smallest normal number a term.
+    tiny = terms.unsqueeze(1) * torch.finfo(dtype).smallest_normal
+    bound = _factors(terms, dtype).unsqueeze(1) * sums + tiny
+    if side.kind == "EmbeddingBag" and given.by_offsets and not side.last_offset:
+        return torch.nn.functional.pad(bound, (0, 0, 0, 1))  # one more bag, an empty one
+    return bound.reshape(*given.shape, -1)
+
+
+def _extra(side: Side, given: Input) -> int:
+    """Count the roundings of a term beside the additions: product, conversion, division."""
+    weights = given.bags.weights
+    converted = weights is not None and weights.dtype != side.weight.dtype
+    return (weights is not None) + converted + (side.mode == "mean")
+
+
+def _factors(terms: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    counts, places = torch.unique(terms.clamp(min=1), return_inverse=True)
+    bounds = [rounding_bound(count, dtype) for count in counts.tolist()]
+    return torch.tensor(bounds, dtype=torch.float64, device=terms.device)[places]

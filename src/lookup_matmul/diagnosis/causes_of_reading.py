@@ -1,0 +1,199 @@
+"""Causes that lie in what is read and how: in the input, and in the options of a layer.
+
+As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from lookup_matmul.diagnosis.agree import agree
+from lookup_matmul.diagnosis.causes_of_tables import named
+from lookup_matmul.diagnosis.layers import Side, called
+from lookup_matmul.diagnosis.report import BITS
+from lookup_matmul.diagnosis.run import Pair
+from lookup_matmul.diagnosis.search import Change, Remedy, always, both, setting
+
+
+def outside(pair: Pair) -> list[Remedy]:
+    """Leave out the rows with an id that a table has no row for."""
+
+    def out(pair: Pair) -> torch.Tensor:
+        return pair.given.outside(min(len(side.weight) for side in pair.tabled))
+
+    if not pair.tabled or not out(pair).any():
+        return []
+
+    def leave_out(pair: Pair) -> Pair:
+        kept = torch.ones_like(pair.given.bags.offsets[:-1], dtype=torch.bool)
+        kept[pair.given.owners[out(pair)]] = False
+        return replace(pair, given=pair.given.keep(kept)) if kept.any() else pair
+
+    def seen(pair: Pair) -> str:
+        ids = pair.given.bags.ids
+        gone = ids[out(pair)]
+        sizes = " and ".join(f"{len(side.weight)} in {side.called}" for side in pair.tabled)
+        return (
+            f"{gone.numel()} of {ids.numel()} ids have no row, the first is {int(gone[0])}; "
+            f"the numbers of rows are {sizes}"
+        )
+
+    advice = "correct these ids or mask them, or give both tables a row for each id"
+    return [Remedy("ids out of range", advice, leave_out, seen)]
+
+
+def width(pair: Pair) -> list[Remedy]:
+    """Write the rows as wide as the table is long."""
+    columns = pair.given.width
+    products = [side for side in pair.sides if side.kind == "Linear"]
+    if columns is None or all(len(side.weight) == columns for side in products):
+        return []
+
+    def seen(_: Pair) -> str:
+        sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in products)
+        return f"the rows have {columns} columns, {sizes}"
+
+    def widen(pair: Pair) -> Pair:
+        return replace(pair, given=replace(pair.given, width=None))
+
+    advice = "write the rows as wide as the table is long: F.one_hot(ids, num_classes=len(table))"
+    return [Remedy("width of the rows", advice, widen, seen)]
+
+
+def values(pair: Pair) -> list[Remedy]:
+    """Use the values of the rows on both sides, or on none if one is a callable."""
+    if pair.given.bags.weights is None:
+        return []
+    advice = "multiply by the values: EmbeddingBag(..., mode='sum') with per_sample_weights=data"
+    remedies = []
+    if ignoring := [side for side in pair.tabled if not side.weighted]:
+        text = f"{called(ignoring)} adds up rows without the values, which it has no place for"
+        remedies.append(Remedy("values ignored", advice, setting(weighted=True), always(text)))
+    if pair.unknown:
+        text = f"{called(pair.unknown[:1])} gives what the other gives if every value is 1"
+        remedies.append(Remedy("values ignored", advice, setting(weighted=False), always(text)))
+    return remedies
+
+
+def mode(pair: Pair) -> list[Remedy]:
+    """Add up instead of averaging, or average on both sides if one is a callable."""
+    if pair.given.of_ids:
+        return []
+    advice = "make the layer with mode='sum'; torch's default is 'mean'"
+    remedies = []
+    if other := [s for s in pair.sides if s.kind == "EmbeddingBag" and s.mode != "sum"]:
+        text = " and ".join(f"{side.called} has mode={side.mode!r}" for side in other)
+        if pair.given.bags.weights is not None:
+            text += ", which takes no values"
+        remedies.append(Remedy("mode", advice, setting(mode="sum"), always(text)))
+    if pair.unknown:
+        text = f"{called(pair.unknown[:1])} gives what a bag of mode='mean' gives"
+        remedies.append(Remedy("mode", advice, _as_bag(mode="mean"), always(text)))
+    return remedies
+
+
+def offsets(pair: Pair) -> list[Remedy]:
+    """Read the last offset as the end, or as one more row on both sides."""
+    taking = [s for s in pair.sides if s.kind == "EmbeddingBag" and not s.last_offset]
+    if not pair.given.by_offsets or not (taking or pair.unknown):
+        return []
+    advice = "make the layer with include_last_offset=True, or call it with offsets[:-1]"
+    count = pair.given.bags.offsets.numel()
+    who = called(taking or pair.unknown)
+    text = f"the last of the {count} offsets is the end, and {who} takes it for one more row"
+    change = setting(last_offset=True) if taking else _as_bag(last_offset=False)
+    return [Remedy("offsets", advice, change, always(text))]
+
+
+def _as_bag(**options: Any) -> Change:
+    return both(lambda s: s if s.table is None else replace(s, kind="EmbeddingBag", **options))
+
+
+def bias(pair: Pair) -> list[Remedy]:
+    """Leave a bias out."""
+    added = [side for side in pair.sides if side.bias is not None]
+    if not added:
+        return []
+    other = pair.other(added[0])
+    instead = "add the same to the output of the other"
+    if len(added) == 1 and pair.given.of_ids and other.kind in ("Embedding", "table"):
+        instead = f"look up in {other.code} + {added[0].name}.bias"
+    advice = f"leave the bias out with bias=False, or {instead}"
+    return [Remedy("bias", advice, setting(bias=None), _bias_seen)]
+
+
+def _bias_seen(pair: Pair) -> str:
+    added = [(side, side.bias) for side in pair.sides if side.bias is not None]
+    seen = ", ".join(
+        f"{side.called} adds a bias of up to {float(bias.abs().max()):.3g}" for side, bias in added
+    )
+    other = pair.other(added[0][0])
+    if len(added) > 1 or not pair.given.of_ids or other.table is None:
+        return seen
+    folded = replace(other, table=other.table + added[0][1])
+    if agree(*pair.put(folded).outcomes()).verdict == BITS:
+        seen += f"; with the bias folded into the table of {other.name} they are {BITS}, too"
+    return seen
+
+
+def padding(pair: Pair) -> list[Remedy]:
+    """Let an EmbeddingBag count the entries of its padding row, or zero that row in both."""
+    padded = [side for side in pair.sides if side.padding_idx is not None]
+    bags = [side for side in padded if side.kind == "EmbeddingBag"]
+    remedies = []
+    if bags:
+        text = ", ".join(
+            f"{side.called} leaves out every entry with the id {side.padding_idx}" for side in bags
+        )
+        advice = "make the EmbeddingBag without padding_idx, or leave these entries out of both"
+        counted = both(lambda s: replace(s, padding_idx=None) if s.kind == "EmbeddingBag" else s)
+        remedies.append(Remedy("padding_idx", advice, counted, always(text)))
+    for side in padded:
+        if not side.weight[side.padding_idx].any():
+            remedies.append(_zeroing(side, pair.other(side)))
+    return remedies
+
+
+def _zeroing(padded: Side, other: Side) -> Remedy:
+    row = padded.padding_idx
+    assert row is not None
+
+    def zero(side: Side) -> Side:
+        if side.table is None or row >= len(side.table):
+            return side
+        index = torch.tensor([row], device=side.table.device)
+        return replace(side, table=side.table.index_fill(0, index, 0.0))
+
+    seen = f"row {row}, the padding row of {padded.called}, is zero there and not in {other.name}"
+    advice = f"zero row {row} of the table of {other.name}, too"
+    if other.kind == "Linear":
+        advice += f", which is column {row} of its weight"
+    return Remedy("padding_idx", advice, both(zero), always(seen))
+
+
+def max_norm(pair: Pair) -> list[Remedy]:
+    """Read without max_norm, or let both sides shorten the rows that they read."""
+    limited = [side for side in pair.sides if side.max_norm is not None]
+    if not limited:
+        return []
+    limit, kind = limited[0].max_norm, limited[0].norm_type
+
+    def seen(pair: Pair) -> str:
+        return "; ".join(_shortened(side, pair) for side in limited)
+
+    advice = "read without max_norm (max_norm=None)"
+    same = f"shorten the rows of the other in the same way, to max_norm={limit:g}"
+    return [
+        Remedy("max_norm", advice, setting(max_norm=None), seen),
+        Remedy("max_norm", same, setting(max_norm=limit, norm_type=kind), seen),
+    ]
+
+
+def _shortened(side: Side, pair: Pair) -> str:
+    long = torch.linalg.vector_norm(side.weight.double(), side.norm_type, 1) > side.max_norm
+    read = long & torch.isin(torch.arange(len(long), device=long.device), pair.given.bags.ids)
+    state = f"rewrites {named(read)}" if read.any() else "has shortened rows when it read before"
+    return f"{side.called} has max_norm={side.max_norm:g} and {state}"
