@@ -1,15 +1,24 @@
-"""Rows of two numbers as points with names."""
+"""Rows of two numbers as points: with names, and with a path from one of them to another."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from matplotlib import style
 from matplotlib.axes import Axes
 
-from lookup_matmul.figures.palette import INK, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, check_finite
-from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish, sheet
+from lookup_matmul.figures.axes import (
+    KINDS,
+    PLOT,
+    check_count,
+    check_finite,
+    finish,
+    paper,
+    plot_axes,
+)
+from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.sheet import FONT_SIZE, Drawing
 
 SIZE = 320.0
 PLOTTED = 0.84  # share of the size that the axes have, in both directions
@@ -34,7 +43,7 @@ def draw_points(
     names : collections.abc.Sequence
         One for each row.
     groups : collections.abc.Sequence
-        One for each row, from 0 to 3; rows of one group have one colour and one marker.
+        One for each row, from 0 to 3; rows of one group have one color and one marker.
     alt : str
         The story of the drawing in words, made from the same numbers.
     start : torch.Tensor, optional
@@ -50,65 +59,104 @@ def draw_points(
     Raises
     ------
     ValueError
-        If ``rows`` has another shape, there are not as many names, groups or starts as rows,
-        or a number is not finite.
+        If there are too many rows to read, or a number is not finite.
 
     Examples
     --------
     >>> draw_points(torch.eye(2), ["cat", "tea"], [0, 1], alt="cat and tea lie apart.")
     cat and tea lie apart.
     """
-    if rows.dim() != 2 or rows.shape[1] != 2 or not 1 <= len(rows) <= 16:
-        raise ValueError(f"rows has shape {tuple(rows.shape)}, expected (1 to 16, 2).")
-    for what, found in (("names", names), ("groups", groups), ("start", start)):
-        if found is not None and len(found) != len(rows):
-            raise ValueError(f"{what} has {len(found)} entries, expected {len(rows)}, as rows has.")
-    for what, table in (("rows", rows), ("start", start)):
-        check_finite(what, [] if table is None else table.flatten().tolist())
-    if not set(groups) <= set(range(len(KINDS))):
-        raise ValueError(f"groups has {sorted(set(groups))}, expected 0 to {len(KINDS) - 1}.")
+    points, begun = rows.tolist(), [] if start is None else start.tolist()
+    check_count("rows", len(points), 16)
+    for what, table in (("rows", points), ("start", begun)):
+        check_finite(what, [number for row in table for number in row])
     with style.context(PLOT):
-        ax = sheet(SIZE, SIZE).add_axes((0.15, 0.14, PLOTTED, PLOTTED))
-        _limit(ax, rows if start is None else torch.cat([rows, start]))
+        ax = paper(SIZE, SIZE).add_axes((0.15, 0.14, PLOTTED, PLOTTED))
+        _limit(ax, np.array([*points, *begun]))
         ax.set(xlabel=axes[0], ylabel=axes[1])
         ax.locator_params(nbins=6)  # few enough for short numbers, which leave room for the label
-        points = rows.tolist()
         for k, (x, y) in enumerate(points):
             colour, _, marker = KINDS[groups[k]]
-            if start is not None:
-                (from_x, from_y) = start[k].tolist()
+            if begun:
+                from_x, from_y = begun[k]
                 ax.plot([from_x, x], [from_y, y], color=colour, lw=0.7, alpha=0.55)
-                ax.plot(from_x, from_y, marker=".", markersize=4, color=colour)
-            ax.plot(x, y, marker=marker, markersize=6, color=colour)
-        begun = [] if start is None else start.tolist()
+                ax.plot(from_x, from_y, marker=".", ms=4, color=colour)
+            ax.plot(x, y, marker=marker, ms=6, color=colour)
+        line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3}
         for k, (x, y, side) in _places(ax, points, begun).items():
-            ax.annotate(
-                names[k],
-                (points[k][0], points[k][1]),
-                xytext=(x, y),
-                va="center",
-                ha=side,
-                color=INK,
-                fontsize=FONT_SIZE,
-                arrowprops={"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3},
-            )
+            at: dict[str, Any] = {"xytext": (x, y), "va": "center", "ha": side}
+            ax.annotate(names[k], tuple(points[k]), arrowprops=line, fontsize=FONT_SIZE, **at)
         return finish(ax, alt)
 
 
-def _limit(ax: Axes, points: torch.Tensor) -> None:
+def draw_path(
+    weight: torch.Tensor, start: int, end: int, shares: torch.Tensor, direction: torch.Tensor
+) -> Drawing:
+    """Draw the rows of a table as points, and mixtures of two of them.
+
+    For the page "Gradient of the choice". The path leads from the row of ``start`` to that of
+    ``end``, whose share is ``shares``; dashed lines join points with one score.
+    """
+    table, scores = weight.double(), (weight.double() @ direction.double()).tolist()
+    path = table[start] + shares.double()[:, None] * (table[end] - table[start])
+    with style.context(PLOT):
+        ax = plot_axes("column 0", "column 1", width=320, height=290)
+        ax.set_aspect("equal")
+        ax.plot(path[:, 0], path[:, 1], color=INK, lw=1.6, marker="o", ms=4, zorder=3)
+        for k, ((x, y), score) in enumerate(zip(table.tolist(), scores, strict=True)):
+            _, ink = colours_of(k)
+            ax.plot(x, y, "o", color=ink, ms=9, zorder=4)
+            # The other dashed line never crosses a label on this side.
+            side = 1 if (score == max(scores)) == (direction[0] >= 0) else -1
+            aside: dict[str, Any] = {
+                "xytext": (9 * side, 0),
+                "textcoords": "offset points",
+                "va": "center",
+            }
+            look: dict[str, Any] = {
+                "color": ink,
+                "fontweight": "bold",
+                "ha": "left" if side > 0 else "right",
+            }
+            ax.annotate(f"token {k}\nscore {score:g}", (x, y), zorder=5, **aside, **look)
+        low, high = table.amin(0).tolist(), table.amax(0).tolist()
+        room = 0.5 * (high[0] - low[0])  # for the labels
+        ax.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - 0.8, high[1] + 0.8))
+        a, b = direction.tolist()
+        for score in (scores[start], scores[end]):
+            # The points with one score are on a line at right angles to the direction.
+            x, y = (part * score / (a * a + b * b) for part in (a, b))
+            ax.axline((x, y), (x - b, y + a), color=LINE, lw=0.8, ls=(0, (4, 3)), zorder=1)
+        points = "; ".join(
+            f"token {k} at {_point(row)} with score {score:g}"
+            for k, (row, score) in enumerate(zip(table, scores, strict=True))
+        )
+        return finish(
+            ax,
+            f"{len(table)} rows as points of a plane: {points}. A straight path leads from token "
+            f"{start} to token {end} over mixtures at {', '.join(map(_point, path))}; "
+            f"along it the score goes from {scores[start]:g} to {scores[end]:g}.",
+        )
+
+
+def _point(row: torch.Tensor) -> str:
+    return f"({row[0]:g}, {row[1]:g})"
+
+
+def _limit(ax: Axes, points: np.ndarray) -> None:
     """Give both axes one scale, with room for names at the right."""
-    low, high = points.amin(dim=0), points.amax(dim=0)
-    side = 1.35 * float((high - low).max().clamp(min=1e-6))
-    left, bottom = float(low[0]) - 0.06 * side, float(low[1] + high[1] - side) / 2
+    low, high = points.min(0), points.max(0)
+    side = 1.35 * max(*(high - low), 1e-6)
+    left, bottom = low[0] - 0.06 * side, (low[1] + high[1] - side) / 2
     ax.set(xlim=(left, left + side), ylim=(bottom, bottom + side))
 
 
 def _places(
     ax: Axes, points: list[list[float]], begun: list[list[float]]
 ) -> dict[int, tuple[float, float, str]]:
-    """Give where each name stands, and which end of it is there.
+    """Return where each name is, and which end of it is there.
 
-    Names of near points stand in a column beside them, on the side where it hides fewer points.
+    Names of near points are in a column beside them, on the side where it hides fewer points.
     """
     unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (PLOTTED * SIZE)  # of one point on paper
     places: dict[int, tuple[float, float, str]] = {}
@@ -138,7 +186,7 @@ def _places(
 def _column(
     near: list[int], points: list[list[float]], unit: float, end: str
 ) -> dict[int, tuple[float, float, str]]:
-    """Give the places of names whose left end stands at the right of all points, or the reverse."""
+    """Return the places of names whose left end is at the right of all points, or the reverse."""
     sign = 1 if end == "left" else -1
     gap = (8 if len(near) == 1 else 16) * unit
     x = sign * (max(sign * points[k][0] for k in near) + gap)
@@ -153,7 +201,7 @@ def _hidden(
     begun: list[list[float]],
     unit: float,
 ) -> int:
-    """Count the points that lie under these names, and those that a name's line runs through."""
+    """Count the points under these names, and those that a name's line runs through."""
     count = 0
     for k, (x, y, end) in places.items():
         low, high = sorted((x, x + (NAME_WIDTH if end == "left" else -NAME_WIDTH) * unit))
