@@ -18,7 +18,7 @@ from lookup_matmul.figures.sheet import FONT_SIZE, PLATE, Drawing, opening
 
 WIDTH, HEIGHT = 354.0, 240.0
 LIST_WIDTH = 330.0  # of measurements or bars below each other
-FOOT = 4.0  # points below the figure
+FOOT = 3.0  # points below the figure
 # A site says "none" for the plate and has its own background, in which lines end before a text.
 HALO = (
     f"stroke: var(--pst-color-background, {PLATE}); stroke-width: 3; "
@@ -148,20 +148,12 @@ def check_count(what: str, count: int, most: int) -> None:
         raise ValueError(f"there are {count} {what}, expected 1 to {most}; draw fewer.")
 
 
-def check_logarithmic(name: str, values: Iterable[float]) -> None:
-    """Raise ValueError for a number that has no place on a logarithmic axis."""
+def check_numbers(name: str, values: Iterable[float], *, log: bool) -> None:
+    """Raise ValueError for a number that has no place on its axis."""
     for value in values:
-        if not 0 < value < math.inf:
-            raise ValueError(
-                f"{name} holds {value}, expected numbers above zero on a logarithmic axis."
-            )
-
-
-def check_finite(name: str, values: Iterable[float]) -> None:
-    """Raise ValueError for a number that has no place on any axis."""
-    for value in values:
-        if not math.isfinite(value):
-            raise ValueError(f"{name} holds {value}, expected finite numbers; draw those alone.")
+        if not (0 < value < math.inf if log else math.isfinite(value)):
+            wanted = "numbers above zero on a logarithmic axis" if log else "finite numbers"
+            raise ValueError(f"{name} holds {value}, expected {wanted}; leave it out.")
 
 
 def check_spread(name: str, spread: Sequence[float], *, log: bool) -> None:

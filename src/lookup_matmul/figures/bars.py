@@ -11,8 +11,7 @@ from lookup_matmul.figures.axes import (
     PLOT,
     Spread,
     check_count,
-    check_finite,
-    check_logarithmic,
+    check_numbers,
     check_spread,
     finish,
     in_full,
@@ -42,10 +41,8 @@ def draw_intervals(
         A heading, which may be empty, and the measurements under it: name and
         (low, middle, high), in this order and finite; 1 to 12 of them in all.
         The k-th of each group has the same color and marker.
-    x_label : str
-        What the axis shows, with its unit.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
+    x_label, alt : str
+        What the axis shows, with its unit, and the story in words, made from the same numbers.
     log_x : bool
         Whether the axis is logarithmic; otherwise it begins at zero.
     limit : tuple, optional
@@ -73,8 +70,7 @@ def draw_intervals(
     for name, spread in measured:
         check_spread(name, spread, log=log_x)
     if limit:
-        check = check_logarithmic if log_x else check_finite
-        check("limit", limit[1:])
+        check_numbers("limit", limit[1:], log=log_x)
     y = 0.6 if limit else 0.0
     lines = y + len(measured) + 0.8 * len([heading for heading in groups if heading])
     with style.context(PLOT):
@@ -90,18 +86,19 @@ def draw_intervals(
                 ax.plot([low, high], [y + 0.7] * 2, color=colour, lw=3, solid_capstyle="butt")
                 ax.plot(middle, y + 0.7, marker=marker, color=colour, ms=6, clip_on=False)
                 y += 1
+        if limit:
+            ax.axvline(limit[1], color=LINE, ls="--", lw=1.2)
         if log_x:
             ax.set_xscale("log")
             low, high = ax.get_xlim()
-            # Within two decades powers of ten alone would leave a tick or two.
-            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
+            # Within two decades and a half, powers of ten alone would leave a tick or two.
+            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
             ax.xaxis.set_minor_locator(NullLocator())
             ax.xaxis.set_major_formatter(lambda value, _: in_full(value))
         else:
             ends = [high for _, (_, _, high) in measured] + [limit[1] if limit else 0.0]
             ax.set_xlim(0, 1.05 * max(ends))
         if limit:
-            ax.axvline(limit[1], color=LINE, ls="--", lw=1.2)
             along, _ = ax.transAxes.inverted().transform(ax.transData.transform((limit[1], 0)))
             aside, side = (-5, "right") if along > 0.4 else (5, "left")
             place: dict[str, Any] = {
@@ -123,10 +120,8 @@ def draw_parts(
     wholes : collections.abc.Mapping
         Name of each whole, 1 to 8, and its parts: name and size, not below zero.
         Up to five different names of parts; each has one color and pattern in all bars.
-    x_label : str
-        What the sizes are, with their unit.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
+    x_label, alt : str
+        What the sizes are, with their unit, and the story in words, made from the same numbers.
     totals : bool
         Whether the sum of its parts follows the name of each whole.
 

@@ -13,7 +13,7 @@ from lookup_matmul.figures.axes import (
     WIDTH,
     Spread,
     check_count,
-    check_logarithmic,
+    check_numbers,
     check_spread,
     finish,
     paper,
@@ -46,10 +46,8 @@ def draw_curves(
     curves : collections.abc.Mapping
         Name and values of each curve, as many as ``x`` has: y,
         or (low, middle, high) in this order and none below zero.
-    x_label, y_label : str
-        What the axes show, with units.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
+    x_label, y_label, alt : str
+        What the axes show, with units, and the story in words, made from the same numbers.
     log_x, log_y : bool
         Whether an axis is logarithmic.
     marked : tuple, optional
@@ -76,7 +74,7 @@ def draw_curves(
     """
     check_count("curves", len(curves), len(KINDS))
     if log_x:
-        check_logarithmic("x", [*x, marked[1]] if marked else x)
+        check_numbers("x", [*x, marked[1]] if marked else x, log=True)
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
         for (colour, dash, marker), (name, values) in zip(KINDS, curves.items(), strict=False):
@@ -85,7 +83,7 @@ def draw_curves(
                 check_spread(name, spread, log=log_y)
             y = [middle for _, middle, _ in spreads] or list(values)
             if log_y:
-                check_logarithmic(f"curve {name!r}", y)
+                check_numbers(f"curve {name!r}", y, log=True)
             look: dict[str, Any] = {
                 "ls": dash,
                 "lw": 1.6,
@@ -124,10 +122,8 @@ def draw_curves_with_distances(
         Common to all curves.
     curves : collections.abc.Mapping
         Name and y values of each curve, as many as ``x`` has.
-    x_label, y_label : str
-        What the axes show, with units.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
+    x_label, y_label, alt : str
+        What the axes show, with units, and the story in words, made from the same numbers.
     limit : tuple, optional
         Name and value of a line in the lower plot, which no distance should pass.
 
@@ -151,7 +147,7 @@ def draw_curves_with_distances(
     """
     check_count("curves", len(curves), 3)
     if limit:
-        check_logarithmic("limit", limit[1:])
+        check_numbers("limit", limit[1:], log=True)
     first, *others = curves.items()
     with style.context(PLOT):
         figure = paper(WIDTH, 360, layout="constrained")
@@ -196,10 +192,8 @@ def draw_predictions(
         The same names, and a prediction for each x.
     floors : collections.abc.Mapping
         The same names, and what is the least at any x: a dotted line.
-    x_label, y_label : str
-        What the logarithmic axes show, with units.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
+    x_label, y_label, alt : str
+        What the logarithmic axes show, with units, and the story in words.
 
     Returns
     -------
@@ -221,15 +215,15 @@ def draw_predictions(
     2 µs.
     """
     check_count("curves", len(measured), len(KINDS))
-    check_logarithmic("floors", floors.values())
+    check_numbers("floors", floors.values(), log=True)
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
         for (colour, dash, marker), (name, spreads) in zip(KINDS, measured.items(), strict=False):
             for spread in spreads.values():
                 check_spread(name, spread, log=True)
             x, line = list(spreads), [predicted[name][size] for size in spreads]
-            check_logarithmic(f"measured of {name!r}", x)
-            check_logarithmic(f"predicted of {name!r}", line)
+            check_numbers(f"measured of {name!r}", x, log=True)
+            check_numbers(f"predicted of {name!r}", line, log=True)
             lows, middles, highs = zip(*spreads.values(), strict=True)
             ax.plot(x, middles, color=colour, ls="", marker=marker, ms=6, label=name)
             ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)

@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib import style
-from matplotlib.axes import Axes
 
 from lookup_matmul.figures.axes import (
     KINDS,
     PLOT,
     check_count,
-    check_finite,
+    check_numbers,
     finish,
     paper,
     plot_axes,
 )
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
-from lookup_matmul.figures.sheet import FONT_SIZE, Drawing
+from lookup_matmul.figures.sheet import Drawing
 
 SIZE = 320.0
 PLOTTED = 0.84  # share of the size that the axes have, in both directions
@@ -69,10 +68,15 @@ def draw_points(
     points, begun = rows.tolist(), [] if start is None else start.tolist()
     check_count("rows", len(points), 16)
     for what, table in (("rows", points), ("start", begun)):
-        check_finite(what, [number for row in table for number in row])
+        check_numbers(what, [number for row in table for number in row], log=False)
+    every = np.array([*points, *begun])
+    low, high = every.min(0), every.max(0)
+    side = 1.35 * max(*(high - low), 1e-6)  # with room for names at the right
+    corner = np.array([low[0] - 0.06 * side, (low[1] + high[1] - side) / 2])
+    on_paper = (every - corner) * PLOTTED * SIZE / side
     with style.context(PLOT):
-        ax = paper(SIZE, SIZE).add_axes((0.15, 0.14, PLOTTED, PLOTTED))
-        _limit(ax, np.array([*points, *begun]))
+        ax = paper(SIZE, SIZE).add_axes((0.15, 0.13, PLOTTED, PLOTTED))
+        ax.set(xlim=(corner[0], corner[0] + side), ylim=(corner[1], corner[1] + side))
         ax.set(xlabel=axes[0], ylabel=axes[1])
         ax.locator_params(nbins=6)  # few enough for short numbers, which leave room for the label
         for k, (x, y) in enumerate(points):
@@ -83,9 +87,9 @@ def draw_points(
                 ax.plot(from_x, from_y, marker=".", ms=4, color=colour)
             ax.plot(x, y, marker=marker, ms=6, color=colour)
         line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3}
-        for k, (x, y, side) in _places(ax, points, begun).items():
-            at: dict[str, Any] = {"xytext": (x, y), "va": "center", "ha": side}
-            ax.annotate(names[k], tuple(points[k]), arrowprops=line, fontsize=FONT_SIZE, **at)
+        for k, (x, y, end) in _beside(on_paper[: len(points)], on_paper).items():
+            at: dict[str, Any] = {"textcoords": "axes points", "va": "center", "ha": end}
+            ax.annotate(names[k], tuple(points[k]), (x, y), arrowprops=line, **at)
         return finish(ax, alt)
 
 
@@ -143,74 +147,38 @@ def _point(row: torch.Tensor) -> str:
     return f"({row[0]:g}, {row[1]:g})"
 
 
-def _limit(ax: Axes, points: np.ndarray) -> None:
-    """Give both axes one scale, with room for names at the right."""
-    low, high = points.min(0), points.max(0)
-    side = 1.35 * max(*(high - low), 1e-6)
-    left, bottom = low[0] - 0.06 * side, (low[1] + high[1] - side) / 2
-    ax.set(xlim=(left, left + side), ylim=(bottom, bottom + side))
+def _beside(spots: np.ndarray, others: np.ndarray) -> dict[int, tuple[float, float, str]]:
+    """Return where each name is, in points on paper, and which end of it is there.
 
-
-def _places(
-    ax: Axes, points: list[list[float]], begun: list[list[float]]
-) -> dict[int, tuple[float, float, str]]:
-    """Return where each name is, and which end of it is there.
-
-    Names of near points are in a column beside them, on the side where it hides fewer points.
+    Names of near spots are in a column beside them, on the side where it hides fewer spots.
     """
-    unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (PLOTTED * SIZE)  # of one point on paper
     places: dict[int, tuple[float, float, str]] = {}
-    rest = sorted(range(len(points)), key=lambda k: points[k][1])
+    rest = [int(k) for k in np.argsort(spots[:, 1])]
     while rest:
         near = [rest.pop(0)]
         for k in near:  # it grows while it is read
-            close = [
-                j
-                for j in rest
-                if abs(points[j][0] - points[k][0]) < NAME_WIDTH * unit
-                and abs(points[j][1] - points[k][1]) < 1.4 * LINE_HEIGHT * unit
-            ]
-            near += close
-            rest = [j for j in rest if j not in close]
-        near.sort(key=lambda k: points[k][1])
-        right = _column(near, points, unit, "left")
-        left = _column(near, points, unit, "right")
-        outside = left[near[0]][0] - NAME_WIDTH * unit < ax.get_xlim()[0]
-        better = not outside and (
-            _hidden(left, points, begun, unit) < _hidden(right, points, begun, unit)
-        )
-        places |= left if better else right
+            wide, high = np.abs(spots - spots[k]).T
+            near += [j for j in rest if wide[j] < NAME_WIDTH and high[j] < 1.4 * LINE_HEIGHT]
+            rest = [j for j in rest if j not in near]
+        near.sort(key=lambda k: spots[k, 1])
+        gap, middle = 8 if len(near) == 1 else 16, (len(near) - 1) / 2
+        heights = spots[near, 1].mean() + LINE_HEIGHT * (np.arange(len(near)) - middle)
+        right, left = spots[near, 0].max() + gap, spots[near, 0].min() - gap
+        at_right, at_left = (_hidden(spots[near], x, heights, others) for x in (right, left))
+        better = at_left < at_right and left > NAME_WIDTH
+        x, end = (left, "right") if better else (right, "left")
+        places |= {k: (float(x), float(y), end) for k, y in zip(near, heights, strict=True)}
     return places
 
 
-def _column(
-    near: list[int], points: list[list[float]], unit: float, end: str
-) -> dict[int, tuple[float, float, str]]:
-    """Return the places of names whose left end is at the right of all points, or the reverse."""
-    sign = 1 if end == "left" else -1
-    gap = (8 if len(near) == 1 else 16) * unit
-    x = sign * (max(sign * points[k][0] for k in near) + gap)
-    middle = sum(points[k][1] for k in near) / len(near)
-    lines = (middle + (n - (len(near) - 1) / 2) * LINE_HEIGHT * unit for n in range(len(near)))
-    return {k: (x, y, end) for k, y in zip(near, lines, strict=True)}
-
-
-def _hidden(
-    places: dict[int, tuple[float, float, str]],
-    points: list[list[float]],
-    begun: list[list[float]],
-    unit: float,
-) -> int:
-    """Count the points under these names, and those that a name's line runs through."""
-    count = 0
-    for k, (x, y, end) in places.items():
-        low, high = sorted((x, x + (NAME_WIDTH if end == "left" else -NAME_WIDTH) * unit))
-        count += sum(
-            low < a < high and abs(b - y) < LINE_HEIGHT * unit / 2 for a, b in [*points, *begun]
-        )
-        line = np.subtract((x, y), points[k])
-        for j in places.keys() - {k}:
-            off = np.subtract(points[j], points[k])
-            share = np.clip(off @ line / (line @ line), 0, 1)
-            count += bool(np.hypot(*(off - share * line)) < 4 * unit)
-    return count
+def _hidden(near: np.ndarray, x: float, heights: np.ndarray, others: np.ndarray) -> int:
+    """Count the spots under names at ``x``, and those that the line of a name runs through."""
+    begin = x if x > near[:, 0].max() else x - NAME_WIDTH
+    level = np.abs(others[:, 1:] - heights).min(1) < LINE_HEIGHT / 2
+    count = (level & (others[:, 0] > begin) & (others[:, 0] < begin + NAME_WIDTH)).sum()
+    for spot, y in zip(near, heights, strict=True):
+        line, off = np.array([x, y]) - spot, near - spot
+        share = np.clip(off @ line / (line @ line), 0, 1)
+        through = np.hypot(*(off - np.outer(share, line)).T) < 4
+        count += through.sum() - 1  # its own
+    return int(count)

@@ -91,7 +91,7 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     names, boxes, stores = len(ways), len(parameters), len(memories)
     return sheet.finish(
         f"{names} name{'s' * (names > 1)}, {boxes} Parameter{'s' * (boxes > 1)}, "
-        f"{stores} memor{'ies' if stores > 1 else 'y'}. {words}"
+        f"{stores} {'memory' if stores == 1 else 'memories'}. {words}"
     )
 
 

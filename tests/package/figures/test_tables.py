@@ -1,6 +1,7 @@
 """Drawings of tables show the numbers of their tensors, and tell what they show."""
 
 import re
+from itertools import chain
 
 import pytest
 import torch
@@ -61,7 +62,7 @@ def test_lookup_shows_the_table_and_the_rows_of_the_ids():
     table = [[f"row {k}", *four(WEIGHT[k])] for k in range(4)]
     given = [[f"id {k}", *four(row)] for k, row in zip(IDS, embedding(IDS, WEIGHT), strict=True)]
     assert [line for line in lines(drawing.svg) if len(line) > 1] == [*table, *given]
-    assert sorted(bold(drawing.svg)) == sorted(sum([*table[1:], *given], []))
+    assert sorted(bold(drawing.svg)) == sorted(chain(*table[1:], *given))
     assert len(elements(drawing.svg, "path")) == 3
     for k in IDS.tolist():
         assert f"Id {k} picks row {k}: ({', '.join(four(WEIGHT[k]))})" in drawing.alt
@@ -119,7 +120,7 @@ def test_scatter_add_shows_the_gradient_that_autograd_gives(padding):
 def test_blocks_show_each_category_beside_its_row_and_the_sum_of_the_picked():
     """A block says at which row it begins."""
     drawing, table = DRAWINGS["blocks"], WEIGHT[:, :4]
-    rows = [[name, str(k), *two(table[k])] for k, name in enumerate(sum(BLOCKS.values(), []))]
+    rows = [[name, str(k), *two(table[k])] for k, name in enumerate(chain(*BLOCKS.values()))]
     total = table[1] + table[2]
     first, second = ["color: rows from 0"], ["size: rows from 2"]
     assert lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], ["sum", *two(total)]]
