@@ -2,7 +2,8 @@
 
 Everything here works on one weight of shape (vocabulary size, embedding dimension),
 the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
-:mod:`lookup_matmul.figures` draws both forms; it needs Matplotlib and is imported by its own name.
+:mod:`lookup_matmul.figures` draws both forms and is imported by its own name; its plots need
+Matplotlib.
 """
 
 from lookup_matmul.costs.memory import allocated_bytes, peak_bytes

@@ -1,40 +1,74 @@
 """What the tests of drawings read from an SVG, and what each drawing has to fulfil."""
 
 import re
+from itertools import groupby
 from xml.etree import ElementTree
 
 from lookup_matmul.figures import Drawing
 
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def elements(svg: str, kind: str) -> list[ElementTree.Element]:
+    """Return the elements of a kind in the order in which they were drawn."""
+    return [node for node in ElementTree.fromstring(svg).iter() if node.tag.endswith("}" + kind)]
+
 
 def texts(svg: str) -> list[str]:
-    """Give the texts of a drawing in the order in which they were drawn."""
-    return [
-        node.text or "" for node in ElementTree.fromstring(svg).iter() if node.tag.endswith("text")
-    ]
+    """Return the texts of a drawing in the order in which they were drawn."""
+    return [node.text or "" for node in elements(svg, "text")]
 
 
 def bold(svg: str) -> list[str]:
-    """Give the bold texts of a drawing."""
-    return re.findall(r"<text[^>]*font-weight: 700[^>]*>([^<]+)<", svg)
+    """Return the bold texts of a drawing."""
+    return [n.text or "" for n in elements(svg, "text") if "weight: 700" in n.get("style", "")]
 
 
-def assert_colours_can_be_replaced(drawing: Drawing) -> None:
-    """Hold each colour to be a property with a fallback, so that the page's dark scheme reaches it."""
-    rest = re.sub(
-        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|xlink:href=\"#[\w-]+\"",
-        "",
-        drawing.svg,
+def lines(svg: str) -> list[list[str]]:
+    """Return the texts that stand beside each other, from left to right and from top to bottom."""
+    found = [
+        (float(n.get("y", "")), float(n.get("x", "")), n.text or "") for n in elements(svg, "text")
+    ]
+    return [[text for *_, text in line] for _, line in groupby(sorted(found), lambda one: one[0])]
+
+
+def box(drawing: Drawing) -> tuple[float, float]:
+    """Return width and height in points; as these a phone shows the drawing unscaled."""
+    _, _, width, height = map(float, elements(drawing.svg, "svg")[0].get("viewBox", "").split())
+    return width, height
+
+
+def assert_sound(drawing: Drawing) -> None:
+    """Hold a drawing to be told in words, to fit a phone, and to take its colors from the page."""
+    (root,) = elements(drawing.svg, "svg")
+    assert (
+        (root.get("role"), root.get("aria-label")) == ("img", drawing.alt) == ("img", repr(drawing))
     )
-    assert rest != drawing.svg
-    assert not re.search(r"#[0-9a-f]{6}|rgb|black|white", rest)
+    assert (root.get("class"), root.get("width")) == ("drawing", None)
+    assert "background: var(--figure-plate, #ffffff)" in root.get("style", "")
+    assert not elements(drawing.svg, "style")  # it would reach the whole page
+    assert box(drawing)[0] <= 360
+    links = r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|href=\"#[\w-]+\""
+    rest = re.sub(links, "", drawing.svg)
+    assert not re.search(r"#[0-9a-f]{3,6}\b|rgb|black|white", rest)
 
 
-def assert_told(drawing: Drawing) -> None:
-    """Hold the label for screen readers to the story in words."""
-    root = ElementTree.fromstring(drawing.svg)
-    assert (root.get("role"), root.get("aria-label")) == ("img", drawing.alt)
-
-
-def width_of(drawing: Drawing) -> float:
-    """Give the width in points, as which a phone shows it unscaled."""
-    return float(ElementTree.fromstring(drawing.svg).get("viewBox", "").split()[2])
+def assert_inside(drawing: Drawing) -> None:
+    """Hold all that a sheet has drawn to be on it, texts at least where they are anchored."""
+    width, height = box(drawing)
+    for rect in elements(drawing.svg, "rect"):
+        x, y, w, h = (float(rect.get(name, "")) for name in ("x", "y", "width", "height"))
+        assert 0 <= x <= x + w <= width, ElementTree.tostring(rect)
+        assert 0 <= y <= y + h <= height, ElementTree.tostring(rect)
+    for text in elements(drawing.svg, "text"):
+        assert 0 <= float(text.get("x", "")) <= width, text.text
+        assert 8 <= float(text.get("y", "")) <= height - 2, text.text
+    for path in elements(drawing.svg, "path"):
+        numbers = [float(number) for number in re.findall(NUMBER, path.get("d", ""))]
+        ends = zip(numbers[::2], numbers[1::2], strict=True)
+        curved = "Q" in path.get("d", "")
+        for k, (x, y) in enumerate(ends):
+            if not (curved and k == 1):  # no point of the curve, but what bends it
+                assert (0 <= x <= width, 0 <= y <= height) == (True, True), path.get("d")
+        if curved:
+            assert (numbers[0] + 2 * numbers[2] + numbers[4]) / 4 <= width  # where it bends most

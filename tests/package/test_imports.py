@@ -23,7 +23,9 @@ NEEDLESS = {"cloudpickle", "fastjsonschema", "matplotlib", "nox", "scipy", "skle
 NEEDLESS |= {"cpuinfo", "filelock", "psutil", "tqdm", "triton"}  # only while it measures
 
 
-@pytest.mark.parametrize("module", ["lookup_matmul", "lookup_matmul.costs"])
+@pytest.mark.parametrize(
+    "module", ["lookup_matmul", "lookup_matmul.costs", "lookup_matmul.figures"]
+)
 def test_it_is_imported_without_what_it_does_not_need(module):
     """A machine that measures has torch, NumPy, psutil, py-cpuinfo and tqdm, and needs no more."""
     code = BLOCKED.format(names=NEEDLESS, module=module)

@@ -35,7 +35,7 @@ const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 return [...document.querySelectorAll('svg.drawing text')].map(text => {
   const style = getComputedStyle(text), ink = luminance(rgb(style.fill)), box = text.getBoundingClientRect();
   const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
-  const under = [...text.ownerSVGElement.querySelectorAll('path')].filter(path => {
+  const under = [...text.ownerSVGElement.querySelectorAll('path, rect')].filter(path => {
     const area = path.getBoundingClientRect(), fill = getComputedStyle(path).fill;
     return fill !== 'none' && path.compareDocumentPosition(text) & 4 && area.left < x && x < area.right && area.top < y && y < area.bottom;
   });

@@ -24,7 +24,7 @@ from light.site_files import named
 from light.slim_markup import compact
 from light.style_sheet import Used, purge
 
-from lookup_matmul.figures.svg import HALO
+from lookup_matmul.figures.axes import HALO
 
 FIRST_KB, NEXT_KB, SITE_MB = 150, 40, 10
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"

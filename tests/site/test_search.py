@@ -99,7 +99,7 @@ FIRST = {
     "assert_within": "#lookup_matmul.assert_within",
     "OneHotLinear": "#lookup_matmul.OneHotLinear",
     "swap_embeddings": "#lookup_matmul.swap_embeddings",
-    "draw_roofline": "#lookup_matmul.figures.draw_roofline",
+    "draw_predictions": "#lookup_matmul.figures.draw_predictions",
     "peak_bytes": "#lookup_matmul.peak_bytes",
 }
 ASK = """

@@ -12,7 +12,7 @@ from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
-from lookup_matmul.figures.svg import HALO
+from lookup_matmul.figures.axes import HALO
 
 SVG = "http://www.w3.org/2000/svg"
 HREF = "{http://www.w3.org/1999/xlink}href"

@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 
 import torch
-from matplotlib.axes import Axes
 
-from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_cell, draw_text
 from lookup_matmul.figures.palette import LINE, QUIET, colours_of
-from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.figures.sheet import CELL_HEIGHT, Drawing, Sheet
 
 EXPONENT, MANTISSA = 8, 23  # bits of float32; TF32 and bfloat16 have its sign and its exponent
-LARGEST = 6
 BIT_WIDTH, BIT_HEIGHT, GAP, MARGIN = 9.2, 17.0 / CELL_HEIGHT, 5.0, 4.0
 WIDTH = 2 * MARGIN + (1 + EXPONENT + MANTISSA) * BIT_WIDTH + 2 * GAP
 STRIP = 2.0  # heights of a cell from one strip to the next
@@ -24,7 +21,6 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     numbers : collections.abc.Mapping
         For each strip its name, one number of any floating dtype that float32 holds exactly,
         and how many bits its format keeps of the mantissa, 0 to 23.
-        One to six strips; the first is the one that the others are compared with.
     token : int
         The id whose colour the bits of the mantissa get.
 
@@ -37,8 +33,7 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     Raises
     ------
     ValueError
-        If there are no or too many strips, a tensor holds more than one number, float32 does
-        not hold the number, or it has more bits than its format keeps.
+        If float32 does not hold a number, or it has more bits than its format keeps.
 
     Examples
     --------
@@ -47,28 +42,36 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     float32 -2.83999991: sign 1, exponent 10000000, mantissa 01101011100001010001111. \
 bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
     """
-    if not 1 <= len(numbers) <= LARGEST:
-        raise ValueError(f"numbers has {len(numbers)} entries, expected 1 to {LARGEST}.")
-    strips = {name: (_bits(name, *entry), entry[1]) for name, entry in numbers.items()}
-    ax = canvas(WIDTH, STRIP * len(strips) + 0.9)
-    for i, (name, (bits, kept)) in enumerate(strips.items()):
-        draw_text(ax, MARGIN, STRIP * i + 0.5, name, ha="left", bold=True)
-        draw_text(ax, WIDTH - MARGIN, STRIP * i + 0.5, _shown(numbers[name][0]), ha="right")
-        _draw_strip(ax, STRIP * i + 1.0, bits, 1 + EXPONENT + kept, token)
+    strips = {name: (_bits(name, *entry), *entry) for name, entry in numbers.items()}
+    sheet = Sheet(WIDTH)
+    for i, (name, (bits, number, kept)) in enumerate(strips.items()):
+        sheet.text(MARGIN, STRIP * i + 0.5, name, at="start", bold=True)
+        sheet.text(WIDTH - MARGIN, STRIP * i + 0.5, _shown(number), at="end")
+        for k, digit in enumerate(bits):
+            there, coloured = k < 1 + EXPONENT + kept, EXPONENT < k < 1 + EXPONENT + kept
+            fill, stroke = colours_of(token) if coloured else ("none", LINE)
+            sheet.cell(
+                _left(k),
+                STRIP * i + 1 - 2 / CELL_HEIGHT,
+                BIT_WIDTH,
+                digit if there else "",
+                height=BIT_HEIGHT,
+                fill=fill,
+                stroke=stroke,
+                stroke_dasharray="none" if there else "1 2",
+            )
     below = STRIP * len(strips) + 0.25
-    draw_text(ax, MARGIN, below, "sign", QUIET, ha="left")
-    draw_text(ax, _left(1) + EXPONENT * BIT_WIDTH / 2 + 6, below, "exponent", QUIET)
-    draw_text(ax, _left(9) + MANTISSA * BIT_WIDTH / 2, below, "mantissa", QUIET)
-    return finish(ax, " ".join(_story(name, numbers[name][0], *strips[name]) for name in strips))
+    sheet.text(MARGIN, below, "sign", QUIET, "start")
+    sheet.text(_left(1) + EXPONENT * BIT_WIDTH / 2 + 6, below, "exponent", QUIET)
+    sheet.text(_left(9) + MANTISSA * BIT_WIDTH / 2, below, "mantissa", QUIET)
+    return sheet.finish(" ".join(_story(name, *strip) for name, strip in strips.items()))
 
 
 def _bits(name: str, number: torch.Tensor, kept: int) -> str:
-    """Give the 32 bits of a number as digits, once it is clear that the format holds them."""
-    if number.numel() != 1:
-        raise ValueError(f"{name!r} has {number.numel()} elements, expected one number.")
+    """Return the 32 bits of a number as digits, once it is clear that the format holds them."""
     wide = number.detach().cpu().reshape(()).double()
     single = wide.float()
-    if not torch.allclose(single.double(), wide, rtol=0, atol=0, equal_nan=True):
+    if not torch.equal(single.double().nan_to_num(0), wide.nan_to_num(0)):
         raise ValueError(f"{name!r} is {number.item()!r}, expected a number that float32 holds.")
     digits = f"{int(single.view(torch.int32).item()) & 0xFFFFFFFF:032b}"
     if not 0 <= kept <= MANTISSA or "1" in digits[1 + EXPONENT + kept :]:
@@ -80,32 +83,15 @@ def _bits(name: str, number: torch.Tensor, kept: int) -> str:
 
 
 def _left(bit: int) -> float:
-    """Give where a bit is drawn: sign, exponent and mantissa stand apart."""
+    """Return where a bit is drawn: sign, exponent and mantissa are apart."""
     return MARGIN + bit * BIT_WIDTH + GAP * ((bit >= 1) + (bit >= 1 + EXPONENT))
-
-
-def _draw_strip(ax: Axes, row: float, bits: str, kept: int, token: int) -> None:
-    fill, stroke = colours_of(token)
-    for k, digit in enumerate(bits):
-        there, coloured = k < kept, EXPONENT < k < kept
-        draw_cell(
-            ax,
-            _left(k),
-            row - 2 / CELL_HEIGHT,
-            BIT_WIDTH,
-            digit if there else "",
-            height=BIT_HEIGHT,
-            fill=fill if coloured else "none",
-            edge=stroke if coloured else LINE,
-            dash="-" if there else (0, (1, 2)),
-        )
 
 
 def _shown(number: torch.Tensor) -> str:
     return f"{number.item():.9g}"  # nine digits tell any two numbers of float32 apart
 
 
-def _story(name: str, number: torch.Tensor, bits: str, kept: int) -> str:
+def _story(name: str, bits: str, number: torch.Tensor, kept: int) -> str:
     sign, exponent, mantissa = bits[0], bits[1 : 1 + EXPONENT], bits[1 + EXPONENT :][:kept]
     fewer = f", {MANTISSA - kept} bits fewer" if kept < MANTISSA else ""
     return (

@@ -1,32 +1,120 @@
-"""Curves over common x values."""
+"""Curves over a size: with spreads, with their distances, and beside what was predicted."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from matplotlib import style
+from matplotlib.axes import Axes
 
-from lookup_matmul.figures.plots import (
+from lookup_matmul.figures.axes import (
     KINDS,
     PLOT,
-    check_lengths,
-    check_logarithmic,
-    draw_legend,
+    WIDTH,
+    Spread,
+    check_count,
+    check_numbers,
+    check_spread,
+    finish,
+    paper,
     plot_axes,
     write_plain,
 )
-from lookup_matmul.figures.svg import Drawing, finish
+from lookup_matmul.figures.palette import LINE, QUIET
+from lookup_matmul.figures.sheet import Drawing
+
+SMALLEST = 1e-12  # the least difference that is drawn
 
 
 def draw_curves(
     x: Sequence[float],
-    curves: Mapping[str, Sequence[float]],
+    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[Spread]],
     *,
     x_label: str,
     y_label: str,
     alt: str,
     log_x: bool = False,
     log_y: bool = False,
+    marked: tuple[str, float] | None = None,
 ) -> Drawing:
-    """Draw one to four curves over common x values.
+    """Draw one to four curves over common x values, with a bar for each spread.
+
+    Parameters
+    ----------
+    x : collections.abc.Sequence
+        Common to all curves.
+    curves : collections.abc.Mapping
+        Name and values of each curve, as many as ``x`` has: y,
+        or (low, middle, high) in this order and none below zero.
+    x_label, y_label, alt : str
+        What the axes show, with units, and the story in words, made from the same numbers.
+    log_x, log_y : bool
+        Whether an axis is logarithmic.
+    marked : tuple, optional
+        Name and x of a vertical line.
+
+    Returns
+    -------
+    Drawing
+        Curves that differ in color, dash and marker, with a legend.
+
+    Raises
+    ------
+    ValueError
+        If there are no or more than four curves, a spread is out of order,
+        or a number is not above zero on a logarithmic axis.
+
+    Examples
+    --------
+    >>> draw_curves([1, 2], {"loss": [3.0, 1.5]}, x_label="step", y_label="loss", alt="It falls.")
+    It falls.
+    >>> times = {"dense": [(1.0, 1.1, 1.3), (1.0, 1.2, 1.3)]}
+    >>> draw_curves([0.01, 0.1], times, x_label="share", y_label="ms", alt="No change.")
+    No change.
+    """
+    check_count("curves", len(curves), len(KINDS))
+    if log_x:
+        check_numbers("x", [*x, marked[1]] if marked else x, log=True)
+    with style.context(PLOT):
+        ax = plot_axes(x_label, y_label)
+        for (colour, dash, marker), (name, values) in zip(KINDS, curves.items(), strict=False):
+            spreads = [value for value in values if isinstance(value, tuple)]
+            for spread in spreads:
+                check_spread(name, spread, log=log_y)
+            y = [middle for _, middle, _ in spreads] or list(values)
+            if log_y:
+                check_numbers(f"curve {name!r}", y, log=True)
+            look: dict[str, Any] = {
+                "ls": dash,
+                "lw": 1.6,
+                "marker": marker,
+                "markevery": max(1, len(x) // 12),
+            }
+            ax.plot(x, y, color=colour, ms=5 if spreads else 4, label=name, **look)
+            if spreads:
+                lows, _, highs = zip(*spreads, strict=True)
+                ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
+        ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+        for axis, log in ((ax.xaxis, log_x), (ax.yaxis, log_y)):
+            if log:
+                write_plain(axis)
+        if marked:
+            ax.axvline(marked[1], color=QUIET, ls=":", lw=1.2)
+            _name(ax, marked[0], (marked[1], 0.98), (5, -11), xycoords=ax.get_xaxis_transform())
+        _name_curves(ax)
+        return finish(ax, alt)
+
+
+def draw_curves_with_distances(
+    x: Sequence[float],
+    curves: Mapping[str, Sequence[float]],
+    *,
+    x_label: str,
+    y_label: str,
+    alt: str,
+    limit: tuple[str, float] | None = None,
+) -> Drawing:
+    """Draw two or three curves that nearly coincide, and below, their distances to the first.
 
     Parameters
     ----------
@@ -34,45 +122,128 @@ def draw_curves(
         Common to all curves.
     curves : collections.abc.Mapping
         Name and y values of each curve, as many as ``x`` has.
-    x_label, y_label : str
-        What the axes show, with units.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
-    log_x, log_y : bool
-        Whether an axis is logarithmic.
+    x_label, y_label, alt : str
+        What the axes show, with units, and the story in words, made from the same numbers.
+    limit : tuple, optional
+        Name and value of a line in the lower plot, which no distance should pass.
 
     Returns
     -------
     Drawing
-        Curves that differ in colour, dash and marker, with a legend.
+        Above: lines from wide to narrow, their markers at different places, so that all can be
+        seen. Below: absolute differences on a logarithmic axis; none are drawn where they are 0.
 
     Raises
     ------
     ValueError
-        If there are no or more than four curves, one has another length than ``x``,
-        or a number is not above zero on a logarithmic axis.
+        If there are more than three curves, or the limit is not above zero.
 
     Examples
     --------
-    >>> draw_curves([1, 2], {"loss": [3.0, 1.5]}, x_label="step", y_label="loss", alt="It falls.")
-    It falls.
+    >>> losses = {"dense": [3.0, 1.5], "sparse": [3.0, 1.5000001]}
+    >>> words = {"x_label": "step", "y_label": "loss", "alt": "They agree."}
+    >>> draw_curves_with_distances([0, 1], losses, **words)
+    They agree.
     """
-    if not 1 <= len(curves) <= len(KINDS):
-        raise ValueError(f"curves has {len(curves)} entries, expected 1 to {len(KINDS)}; split it.")
-    check_lengths(x, curves)
-    if log_x:
-        check_logarithmic("x", x)
-    for name, y in curves.items() if log_y else ():
-        check_logarithmic(f"curve {name!r}", y)
+    check_count("curves", len(curves), 3)
+    if limit:
+        check_numbers("limit", limit[1:], log=True)
+    first, *others = curves.items()
+    with style.context(PLOT):
+        figure = paper(WIDTH, 360, layout="constrained")
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+        gap = max(2, len(x) // 6)
+        for k, (name, y) in enumerate(curves.items()):
+            (colour, dash, marker), lw, alpha = KINDS[k], (7.0, 3.4, 1.4)[k], 1.0 if k else 0.35
+            (line,) = above.plot(x, y, color=colour, lw=lw, ls=dash, alpha=alpha, label=name)
+            line.set(marker=marker, ms=6, markevery=(k * gap // len(curves), gap), zorder=2 + k)
+        above.set_ylabel(y_label)
+        above.legend(loc="upper right", handlelength=3)
+        for (_, y), (colour, _, marker) in zip(others, KINDS[1:], strict=False):
+            apart = np.abs(np.subtract(y, first[1]))
+            shown = np.where(apart > SMALLEST, apart, np.nan)
+            below.plot(x, shown, color=colour, ls="", marker=marker, ms=3.5)
+        if limit:
+            below.axhline(limit[1], color=LINE, ls="--", lw=1.2)
+            _name(below, limit[0], (x[0], limit[1]), (0, 4))
+        below.set(xlabel=x_label, ylabel=f"distance\nto {first[0]}", yscale="log")
+        write_plain(below.yaxis)
+        low, high = below.get_ylim()
+        below.set_ylim(low / 2, high * (20 if limit else 2))
+        return finish(below, alt)
+
+
+def draw_predictions(
+    measured: Mapping[str, Mapping[float, Spread]],
+    predicted: Mapping[str, Mapping[float, float]],
+    floors: Mapping[str, float],
+    *,
+    x_label: str,
+    y_label: str,
+    alt: str,
+) -> Drawing:
+    """Draw measurements as marks, predictions as lines, and where each line begins.
+
+    Parameters
+    ----------
+    measured : collections.abc.Mapping
+        Name of one to four curves, and (low, middle, high) for each x, in this order, above zero.
+    predicted : collections.abc.Mapping
+        The same names, and a prediction for each x.
+    floors : collections.abc.Mapping
+        The same names, and what is the least at any x: a dotted line.
+    x_label, y_label, alt : str
+        What the logarithmic axes show, with units, and the story in words.
+
+    Returns
+    -------
+    Drawing
+        Curves that differ in color, dash and marker, with a legend.
+
+    Raises
+    ------
+    ValueError
+        If there are no or more than four curves, a measurement is out of order,
+        or a number is not above zero.
+    KeyError
+        If a measured curve, or a place on it, has no prediction.
+
+    Examples
+    --------
+    >>> times, model = {"lookup": {1: (1.9, 2.0, 2.2)}}, {"lookup": {1: 2.1}}
+    >>> draw_predictions(times, model, {"lookup": 1.5}, x_label="ids", y_label="µs", alt="2 µs.")
+    2 µs.
+    """
+    check_count("curves", len(measured), len(KINDS))
+    check_numbers("floors", floors.values(), log=True)
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
-        for (colour, dash, marker), (name, y) in zip(KINDS, curves.items(), strict=False):
-            (line,) = ax.plot(x, y, color=colour, linestyle=dash, label=name, lw=1.6)
-            line.set(marker=marker, markevery=max(1, len(x) // 12), markersize=4)
-        ax.set_xscale("log" if log_x else "linear")
-        ax.set_yscale("log" if log_y else "linear")
-        for axis, log in ((ax.xaxis, log_x), (ax.yaxis, log_y)):
-            if log:
-                write_plain(axis)
-        draw_legend(ax, curves)
+        for (colour, dash, marker), (name, spreads) in zip(KINDS, measured.items(), strict=False):
+            for spread in spreads.values():
+                check_spread(name, spread, log=True)
+            x, line = list(spreads), [predicted[name][size] for size in spreads]
+            check_numbers(f"measured of {name!r}", x, log=True)
+            check_numbers(f"predicted of {name!r}", line, log=True)
+            lows, middles, highs = zip(*spreads.values(), strict=True)
+            ax.plot(x, middles, color=colour, ls="", marker=marker, ms=6, label=name)
+            ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
+            ax.plot(x, line, color=colour, ls=dash, lw=1.4, label=f"{name}, predicted")
+            ax.axhline(floors[name], color=colour, ls=":", lw=1.2)
+        ax.set(xscale="log", yscale="log")
+        for axis in (ax.xaxis, ax.yaxis):
+            write_plain(axis)
+        _name_curves(ax)
         return finish(ax, alt)
+
+
+def _name(
+    ax: Axes, text: str, place: tuple[float, float], aside: tuple[float, float], **options: Any
+) -> None:
+    """Write beside a line what it is."""
+    ax.annotate(text, place, aside, textcoords="offset points", color=QUIET, **options)
+
+
+def _name_curves(ax: Axes) -> None:
+    """Name the curves above the axes, if there are several."""
+    if len(ax.get_legend_handles_labels()[1]) > 1:
+        ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)

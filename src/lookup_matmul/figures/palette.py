@@ -1,6 +1,6 @@
-"""The colours of all figures: one for each role, and one for each id."""
+"""The colors of all figures: one for each role, and one for each id."""
 
-# Matplotlib draws with these; a page may replace each by its CSS property of the same name.
+# Drawn with these; a page may replace each by its CSS property of the same name.
 ROLES = {
     "--figure-ink": "#1f2328",
     "--figure-quiet": "#5b626b",
@@ -19,8 +19,10 @@ COLOURS = (
     | {f"--figure-stroke-{k}": colour for k, colour in enumerate(STROKES)}
     | {f"--figure-fill-{k}": colour for k, colour in enumerate(FILLS)}
 )
+# As which each is written: the page's own, or else the one that was drawn with.
+PAINTS = {colour: f"var({name}, {colour})" for name, colour in COLOURS.items()}
 
 
 def colours_of(token: int) -> tuple[str, str]:
-    """Give the fill and the stroke of an id, the same in every figure; they repeat after eight."""
+    """Return fill and stroke of an id, the same in every figure; they repeat after eight."""
     return FILLS[token % len(FILLS)], STROKES[token % len(STROKES)]

@@ -1,15 +1,23 @@
-"""Rows of two numbers as points with names."""
+"""Rows of two numbers as points: with names, and with a path from one of them to another."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from matplotlib import style
-from matplotlib.axes import Axes
 
-from lookup_matmul.figures.palette import INK, QUIET
-from lookup_matmul.figures.plots import KINDS, PLOT, check_finite
-from lookup_matmul.figures.svg import FONT_SIZE, Drawing, finish, sheet
+from lookup_matmul.figures.axes import (
+    KINDS,
+    PLOT,
+    check_count,
+    check_numbers,
+    finish,
+    paper,
+    plot_axes,
+)
+from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.sheet import Drawing
 
 SIZE = 320.0
 PLOTTED = 0.84  # share of the size that the axes have, in both directions
@@ -34,7 +42,7 @@ def draw_points(
     names : collections.abc.Sequence
         One for each row.
     groups : collections.abc.Sequence
-        One for each row, from 0 to 3; rows of one group have one colour and one marker.
+        One for each row, from 0 to 3; rows of one group have one color and one marker.
     alt : str
         The story of the drawing in words, made from the same numbers.
     start : torch.Tensor, optional
@@ -50,119 +58,127 @@ def draw_points(
     Raises
     ------
     ValueError
-        If ``rows`` has another shape, there are not as many names, groups or starts as rows,
-        or a number is not finite.
+        If there are too many rows to read, or a number is not finite.
 
     Examples
     --------
     >>> draw_points(torch.eye(2), ["cat", "tea"], [0, 1], alt="cat and tea lie apart.")
     cat and tea lie apart.
     """
-    if rows.dim() != 2 or rows.shape[1] != 2 or not 1 <= len(rows) <= 16:
-        raise ValueError(f"rows has shape {tuple(rows.shape)}, expected (1 to 16, 2).")
-    for what, found in (("names", names), ("groups", groups), ("start", start)):
-        if found is not None and len(found) != len(rows):
-            raise ValueError(f"{what} has {len(found)} entries, expected {len(rows)}, as rows has.")
-    for what, table in (("rows", rows), ("start", start)):
-        check_finite(what, [] if table is None else table.flatten().tolist())
-    if not set(groups) <= set(range(len(KINDS))):
-        raise ValueError(f"groups has {sorted(set(groups))}, expected 0 to {len(KINDS) - 1}.")
+    points, begun = rows.tolist(), [] if start is None else start.tolist()
+    check_count("rows", len(points), 16)
+    for what, table in (("rows", points), ("start", begun)):
+        check_numbers(what, [number for row in table for number in row], log=False)
+    every = np.array([*points, *begun])
+    low, high = every.min(0), every.max(0)
+    side = 1.35 * max(*(high - low), 1e-6)  # with room for names at the right
+    corner = np.array([low[0] - 0.06 * side, (low[1] + high[1] - side) / 2])
+    on_paper = (every - corner) * PLOTTED * SIZE / side
     with style.context(PLOT):
-        ax = sheet(SIZE, SIZE).add_axes((0.15, 0.14, PLOTTED, PLOTTED))
-        _limit(ax, rows if start is None else torch.cat([rows, start]))
+        ax = paper(SIZE, SIZE).add_axes((0.15, 0.13, PLOTTED, PLOTTED))
+        ax.set(xlim=(corner[0], corner[0] + side), ylim=(corner[1], corner[1] + side))
         ax.set(xlabel=axes[0], ylabel=axes[1])
         ax.locator_params(nbins=6)  # few enough for short numbers, which leave room for the label
-        points = rows.tolist()
         for k, (x, y) in enumerate(points):
             colour, _, marker = KINDS[groups[k]]
-            if start is not None:
-                (from_x, from_y) = start[k].tolist()
+            if begun:
+                from_x, from_y = begun[k]
                 ax.plot([from_x, x], [from_y, y], color=colour, lw=0.7, alpha=0.55)
-                ax.plot(from_x, from_y, marker=".", markersize=4, color=colour)
-            ax.plot(x, y, marker=marker, markersize=6, color=colour)
-        begun = [] if start is None else start.tolist()
-        for k, (x, y, side) in _places(ax, points, begun).items():
-            ax.annotate(
-                names[k],
-                (points[k][0], points[k][1]),
-                xytext=(x, y),
-                va="center",
-                ha=side,
-                color=INK,
-                fontsize=FONT_SIZE,
-                arrowprops={"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3},
-            )
+                ax.plot(from_x, from_y, marker=".", ms=4, color=colour)
+            ax.plot(x, y, marker=marker, ms=6, color=colour)
+        line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3}
+        for k, (x, y, end) in _beside(on_paper[: len(points)], on_paper).items():
+            at: dict[str, Any] = {"textcoords": "axes points", "va": "center", "ha": end}
+            ax.annotate(names[k], tuple(points[k]), (x, y), arrowprops=line, **at)
         return finish(ax, alt)
 
 
-def _limit(ax: Axes, points: torch.Tensor) -> None:
-    """Give both axes one scale, with room for names at the right."""
-    low, high = points.amin(dim=0), points.amax(dim=0)
-    side = 1.35 * float((high - low).max().clamp(min=1e-6))
-    left, bottom = float(low[0]) - 0.06 * side, float(low[1] + high[1] - side) / 2
-    ax.set(xlim=(left, left + side), ylim=(bottom, bottom + side))
+def draw_path(
+    weight: torch.Tensor, start: int, end: int, shares: torch.Tensor, direction: torch.Tensor
+) -> Drawing:
+    """Draw the rows of a table as points, and mixtures of two of them.
 
-
-def _places(
-    ax: Axes, points: list[list[float]], begun: list[list[float]]
-) -> dict[int, tuple[float, float, str]]:
-    """Give where each name stands, and which end of it is there.
-
-    Names of near points stand in a column beside them, on the side where it hides fewer points.
+    For the page "Gradient of the choice". The path leads from the row of ``start`` to that of
+    ``end``, whose share is ``shares``; dashed lines join points with one score.
     """
-    unit = (ax.get_xlim()[1] - ax.get_xlim()[0]) / (PLOTTED * SIZE)  # of one point on paper
+    table, scores = weight.double(), (weight.double() @ direction.double()).tolist()
+    path = table[start] + shares.double()[:, None] * (table[end] - table[start])
+    with style.context(PLOT):
+        ax = plot_axes("column 0", "column 1", width=320, height=290)
+        ax.set_aspect("equal")
+        ax.plot(path[:, 0], path[:, 1], color=INK, lw=1.6, marker="o", ms=4, zorder=3)
+        for k, ((x, y), score) in enumerate(zip(table.tolist(), scores, strict=True)):
+            _, ink = colours_of(k)
+            ax.plot(x, y, "o", color=ink, ms=9, zorder=4)
+            # The other dashed line never crosses a label on this side.
+            side = 1 if (score == max(scores)) == (direction[0] >= 0) else -1
+            aside: dict[str, Any] = {
+                "xytext": (9 * side, 0),
+                "textcoords": "offset points",
+                "va": "center",
+            }
+            look: dict[str, Any] = {
+                "color": ink,
+                "fontweight": "bold",
+                "ha": "left" if side > 0 else "right",
+            }
+            ax.annotate(f"token {k}\nscore {score:g}", (x, y), zorder=5, **aside, **look)
+        low, high = table.amin(0).tolist(), table.amax(0).tolist()
+        room = 0.5 * (high[0] - low[0])  # for the labels
+        ax.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - 0.8, high[1] + 0.8))
+        a, b = direction.tolist()
+        for score in (scores[start], scores[end]):
+            # The points with one score are on a line at right angles to the direction.
+            x, y = (part * score / (a * a + b * b) for part in (a, b))
+            ax.axline((x, y), (x - b, y + a), color=LINE, lw=0.8, ls=(0, (4, 3)), zorder=1)
+        points = "; ".join(
+            f"token {k} at {_point(row)} with score {score:g}"
+            for k, (row, score) in enumerate(zip(table, scores, strict=True))
+        )
+        return finish(
+            ax,
+            f"{len(table)} rows as points of a plane: {points}. A straight path leads from token "
+            f"{start} to token {end} over mixtures at {', '.join(map(_point, path))}; "
+            f"along it the score goes from {scores[start]:g} to {scores[end]:g}.",
+        )
+
+
+def _point(row: torch.Tensor) -> str:
+    return f"({row[0]:g}, {row[1]:g})"
+
+
+def _beside(spots: np.ndarray, others: np.ndarray) -> dict[int, tuple[float, float, str]]:
+    """Return where each name is, in points on paper, and which end of it is there.
+
+    Names of near spots are in a column beside them, on the side where it hides fewer spots.
+    """
     places: dict[int, tuple[float, float, str]] = {}
-    rest = sorted(range(len(points)), key=lambda k: points[k][1])
+    rest = [int(k) for k in np.argsort(spots[:, 1])]
     while rest:
         near = [rest.pop(0)]
         for k in near:  # it grows while it is read
-            close = [
-                j
-                for j in rest
-                if abs(points[j][0] - points[k][0]) < NAME_WIDTH * unit
-                and abs(points[j][1] - points[k][1]) < 1.4 * LINE_HEIGHT * unit
-            ]
-            near += close
-            rest = [j for j in rest if j not in close]
-        near.sort(key=lambda k: points[k][1])
-        right = _column(near, points, unit, "left")
-        left = _column(near, points, unit, "right")
-        outside = left[near[0]][0] - NAME_WIDTH * unit < ax.get_xlim()[0]
-        better = not outside and (
-            _hidden(left, points, begun, unit) < _hidden(right, points, begun, unit)
-        )
-        places |= left if better else right
+            wide, high = np.abs(spots - spots[k]).T
+            near += [j for j in rest if wide[j] < NAME_WIDTH and high[j] < 1.4 * LINE_HEIGHT]
+            rest = [j for j in rest if j not in near]
+        near.sort(key=lambda k: spots[k, 1])
+        gap, middle = 8 if len(near) == 1 else 16, (len(near) - 1) / 2
+        heights = spots[near, 1].mean() + LINE_HEIGHT * (np.arange(len(near)) - middle)
+        right, left = spots[near, 0].max() + gap, spots[near, 0].min() - gap
+        at_right, at_left = (_hidden(spots[near], x, heights, others) for x in (right, left))
+        better = at_left < at_right and left > NAME_WIDTH
+        x, end = (left, "right") if better else (right, "left")
+        places |= {k: (float(x), float(y), end) for k, y in zip(near, heights, strict=True)}
     return places
 
 
-def _column(
-    near: list[int], points: list[list[float]], unit: float, end: str
-) -> dict[int, tuple[float, float, str]]:
-    """Give the places of names whose left end stands at the right of all points, or the reverse."""
-    sign = 1 if end == "left" else -1
-    gap = (8 if len(near) == 1 else 16) * unit
-    x = sign * (max(sign * points[k][0] for k in near) + gap)
-    middle = sum(points[k][1] for k in near) / len(near)
-    lines = (middle + (n - (len(near) - 1) / 2) * LINE_HEIGHT * unit for n in range(len(near)))
-    return {k: (x, y, end) for k, y in zip(near, lines, strict=True)}
-
-
-def _hidden(
-    places: dict[int, tuple[float, float, str]],
-    points: list[list[float]],
-    begun: list[list[float]],
-    unit: float,
-) -> int:
-    """Count the points that lie under these names, and those that a name's line runs through."""
-    count = 0
-    for k, (x, y, end) in places.items():
-        low, high = sorted((x, x + (NAME_WIDTH if end == "left" else -NAME_WIDTH) * unit))
-        count += sum(
-            low < a < high and abs(b - y) < LINE_HEIGHT * unit / 2 for a, b in [*points, *begun]
-        )
-        line = np.subtract((x, y), points[k])
-        for j in places.keys() - {k}:
-            off = np.subtract(points[j], points[k])
-            share = np.clip(off @ line / (line @ line), 0, 1)
-            count += bool(np.hypot(*(off - share * line)) < 4 * unit)
-    return count
+def _hidden(near: np.ndarray, x: float, heights: np.ndarray, others: np.ndarray) -> int:
+    """Count the spots under names at ``x``, and those that the line of a name runs through."""
+    begin = x if x > near[:, 0].max() else x - NAME_WIDTH
+    level = np.abs(others[:, 1:] - heights).min(1) < LINE_HEIGHT / 2
+    count = (level & (others[:, 0] > begin) & (others[:, 0] < begin + NAME_WIDTH)).sum()
+    for spot, y in zip(near, heights, strict=True):
+        line, off = np.array([x, y]) - spot, near - spot
+        share = np.clip(off @ line / (line @ line), 0, 1)
+        through = np.hypot(*(off - np.outer(share, line)).T) < 4
+        count += through.sum() - 1  # its own
+    return int(count)

@@ -1,26 +1,17 @@
-"""The two forms on a small table, each number in its cell."""
+"""Small tables with each number in its cell: lookups, products, gradients, and blocks of rows."""
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 
 import torch
 
-from lookup_matmul.figures.cells import (
-    CELL_WIDTH,
-    LABEL_WIDTH,
-    canvas,
-    check_sizes,
-    draw_arrow,
-    draw_caption,
-    draw_row,
-    draw_rule,
-    draw_text,
-    in_cells,
-    in_words,
-)
-from lookup_matmul.figures.palette import QUIET, colours_of
-from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.inputs import check_weight
+from lookup_matmul.figures.palette import INK, QUIET, colours_of
+from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
+from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
+from lookup_matmul.onehot.one_hot_linear import padding_row
+
+LARGEST = 12  # rows, and columns, that can be read
 
 
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -40,12 +31,8 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError
-        As :func:`lookup_matmul.check_inputs` says.
-    ValueError
-        As there, and if there is too much to draw.
-    IndexError
-        As :func:`lookup_matmul.check_inputs` says.
+    TypeError, ValueError, IndexError
+        As :func:`lookup_matmul.check_inputs` says; also if there is too much to draw.
 
     Examples
     --------
@@ -53,25 +40,25 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     A table with 2 rows of 2 numbers. Id 1 picks row 1: (1.5000, -2.0000). No arithmetic is done.
     """
     rows = lookup(ids, weight)
-    check_sizes(ids, weight)
+    check_sizes(ids.shape, weight.shape)
     vocab_size, dim = weight.shape
     picked = ids.tolist()
     right = LABEL_WIDTH + dim * CELL_WIDTH
-    ax = canvas(right + 48, vocab_size + len(picked) + 3.1)
-    draw_caption(ax, 0.5, f"weight: {vocab_size} rows × {dim} columns")
+    sheet = Sheet(right + 48)
+    sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
     for k in range(vocab_size):
-        draw_row(ax, 1 + k, f"row {k}", in_cells(weight[k]), picked=k in picked, token=k)
+        sheet.row(1 + k, f"row {k}", in_cells(weight[k]), colours_of(k) if k in picked else None)
     below = vocab_size + 2.0
-    draw_caption(ax, below - 0.4, "output: one row for each id")
+    sheet.caption(below - 0.4, "output: one row for each id")
     for i, k in enumerate(picked):
-        draw_row(ax, below + i, f"id {k}", in_cells(rows[i]), picked=True, token=k)
+        sheet.row(below + i, f"id {k}", in_cells(rows[i]), colours_of(k))
         # The arrows nest instead of crossing on one line.
         bend = 0.22 + 0.1 * i / len(picked)
         begin, end = (right + 1, 1.5 + k), (right + 1, below + i + 0.5)
-        draw_arrow(ax, begin, end, colours_of(k)[1], bend=bend)
+        sheet.arrow(begin, end, colours_of(k)[1], bend=bend)
     story = " ".join(f"Id {k} picks row {k}: {in_words(weight[k])}." for k in picked)
-    return finish(
-        ax, f"A table with {vocab_size} rows of {dim} numbers. {story} No arithmetic is done."
+    return sheet.finish(
+        f"A table with {vocab_size} rows of {dim} numbers. {story} No arithmetic is done."
     )
 
 
@@ -92,12 +79,9 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError
-        As :func:`lookup_matmul.check_inputs` says; also if ``token`` is no ``int``.
-    ValueError
-        As there, and if there is too much to draw.
-    IndexError
-        As :func:`lookup_matmul.check_inputs` says.
+    TypeError, ValueError, IndexError
+        As :func:`lookup_matmul.check_inputs` says; also if ``token`` is no ``int``,
+        or there is too much to draw.
 
     Examples
     --------
@@ -106,33 +90,203 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2.0000). \
 2 of 4 multiplications are by zero.
     """
-    check_weight(weight)
     if not isinstance(token, Integral):
         raise TypeError(
             f"token is {token!r} of type {type(token).__name__}, expected an int; pass one id."
         )
     ids = torch.tensor([token])
-    product = one_hot_matmul(ids.to(weight.device), weight)[0]
-    check_sizes(ids, weight)
+    product = one_hot_matmul(ids, weight)[0]
+    check_sizes(ids.shape, weight.shape)
     vocab_size, dim = weight.shape
     factors = one_hot(ids, vocab_size, dtype=torch.int64)[0].tolist()
     right = LABEL_WIDTH + dim * CELL_WIDTH
-    ax = canvas(right + 40, vocab_size + 3.4)
-    draw_caption(ax, 0.5, f"one-hot row of id {token}, upright, × weight")
+    sheet = Sheet(right + 40)
+    sheet.caption(0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
-        draw_row(ax, 1 + k, f"{factor}  ×", in_cells(weight[k]), picked=factor == 1, token=k)
-        note = "kept" if factor else "all 0"
-        colour = colours_of(k)[1] if factor else QUIET
-        draw_text(ax, right + 6, 1.5 + k, note, colour, ha="left")
-    draw_rule(ax, vocab_size + 1.2, right)
-    draw_row(ax, vocab_size + 1.4, "sum", in_cells(product), picked=True, token=token)
+        sheet.row(
+            1 + k, f"{factor}  ×", in_cells(weight[k]), colours_of(k) if factor == 1 else None
+        )
+        note, colour = ("kept", colours_of(k)[1]) if factor else ("all 0", QUIET)
+        sheet.text(right + 6, 1.5 + k, note, colour, "start")
+    sheet.line((4, vocab_size + 1.2), (right, vocab_size + 1.2))
+    sheet.row(vocab_size + 1.4, "sum", in_cells(product), colours_of(token))
     terms = [
         f"Row {k} of the table is multiplied by {x}{': ' + in_words(weight[k]) if x else ''}."
         for k, x in enumerate(factors)
     ]
-    return finish(
-        ax,
+    return sheet.finish(
         f"The one-hot row of id {token} is ({', '.join(map(str, factors))}). {' '.join(terms)} "
         f"The sum is {in_words(product)}. "
         f"{(vocab_size - 1) * dim} of {vocab_size * dim} multiplications are by zero.",
     )
+
+
+def draw_scatter_add(
+    ids: torch.Tensor, arriving: torch.Tensor, vocab_size: int, *, padding_idx: int | None = None
+) -> Drawing:
+    """Draw where each row of an arriving gradient is added, and the sums.
+
+    Parameters
+    ----------
+    ids : torch.Tensor
+        Shape (number of ids,), 1 to 12 of them; dtype int32 or int64.
+    arriving : torch.Tensor
+        Shape (number of ids, embedding dimension), the gradient of each looked-up row.
+    vocab_size : int
+        Rows of the table, 1 to 12.
+    padding_idx : int, optional
+        The id whose arriving rows are left out, as by :class:`torch.nn.Embedding`; negative ones
+        count from the end.
+
+    Returns
+    -------
+    Drawing
+        The arriving rows above, the gradient of the table below, an arrow for every addition.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`lookup_matmul.check_ids` says; also if the shapes do not match,
+        ``padding_idx`` names no row, or there is too much to draw.
+
+    Examples
+    --------
+    >>> draw_scatter_add(torch.tensor([1, 1]), torch.tensor([[0.5], [2.0]]), 2)
+    2 rows arrive. (0.5000) arrives for id 1 and is added into row 1. \
+(2.0000) arrives for id 1 and is added into row 1. \
+The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
+    """
+    check_ids(ids, vocab_size)
+    padding = padding_row(padding_idx, vocab_size)
+    check_sizes(ids.shape, (vocab_size, *arriving.shape[1:]))
+    places = ids.tolist()
+    added = [k != padding for k in places]
+    kept = arriving.detach() * torch.tensor(added).unsqueeze(1)
+    total = arriving.new_zeros(vocab_size, arriving.shape[1]).index_add(0, ids, kept)
+    right = LABEL_WIDTH + arriving.shape[1] * CELL_WIDTH
+    sheet = Sheet(max(right + 70, 230))
+    sheet.caption(0.5, "G: a row arrives for each id")
+    below, words = len(places) + 2.0, []
+    for n, k in enumerate(places):
+        sheet.row(1 + n, f"id {k}", in_cells(arriving[n]), colours_of(k) if added[n] else None)
+        fate = f"is added into row {k}" if added[n] else "is left out, as padding"
+        words.append(f"{in_words(arriving[n])} arrives for id {k} and {fate}.")
+        if added[n]:
+            # The further the way, the wider the bend, so that the arrows do not lie on each other.
+            bend = 0.2 + 0.35 * (below + k - n) / (below + vocab_size)
+            begin, end = (right + 1, 1.5 + n), (right + 1, below + k + 0.5)
+            sheet.arrow(begin, end, colours_of(k)[1], bend=bend)
+    sheet.caption(below - 0.4, "gradient of the table")
+    used = {k for k, is_added in zip(places, added, strict=True) if is_added}
+    for k in range(vocab_size):
+        sheet.row(below + k, f"row {k}", in_cells(total[k]), colours_of(k) if k in used else None)
+    sums = ", ".join(f"row {k} is {in_words(total[k])}" for k in range(vocab_size))
+    return sheet.finish(
+        f"{len(places)} rows arrive. {' '.join(words)} The table's gradient: {sums}."
+    )
+
+
+def draw_blocks(
+    columns: Mapping[str, Sequence[str]], ids: torch.Tensor, weight: torch.Tensor
+) -> Drawing:
+    """Draw a table with a block of rows for each column of categories, and one record's rows.
+
+    Parameters
+    ----------
+    columns : collections.abc.Mapping
+        Name of each column and its categories, in the order of the table's rows.
+    ids : torch.Tensor
+        Shape (number of rows picked,), the rows of the record, 1 to 12; dtype int32 or int64.
+    weight : torch.Tensor
+        Shape (number of categories in all, embedding dimension), 1 to 12 rows, 1 to 4 columns.
+
+    Returns
+    -------
+    Drawing
+        The categories beside their rows, each block apart and named with the row it begins at;
+        the picked rows have the colours of their ids, and their sum is below.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As :func:`lookup_matmul.check_inputs` says; also if the categories are not as many as the
+        rows, or there is too much to draw.
+
+    Examples
+    --------
+    >>> sizes = {"size": ["small", "large"], "colour": ["red"]}
+    >>> draw_blocks(sizes, torch.tensor([1, 2]), torch.tensor([[1.0], [2.0], [0.5]]))
+    One table for size (rows 0 to 1) and colour (rows 2 to 2). The record picks row 1, large, \
+and row 2, red; the sum of these rows is (2.5).
+    """
+    check_inputs(ids, weight)
+    check_sizes(ids.shape, weight.shape, columns=(1, 4))
+    categories = [name for names in columns.values() for name in names]
+    rows, dim = weight.shape
+    if len(categories) != rows:
+        raise ValueError(
+            f"columns has {len(categories)} categories and weight {rows} rows, expected as many; "
+            "name a category for each row."
+        )
+    picked, total = ids.tolist(), weight[ids].sum(0)
+    left, width = 132.0, 46.0
+    sheet = Sheet(left + max(dim, 2) * width + 8)
+    y, k, story = 0.0, 0, []
+    for name, names in columns.items():
+        sheet.text(6, y + 0.5, f"{name}: rows from {k}", QUIET, "start")
+        story.append(f"{name} (rows {k} to {k + len(names) - 1})")
+        y += 0.9
+        for category in names:
+            there = k in picked
+            ink = colours_of(k)[1] if there else QUIET
+            sheet.text(left - 28, y + 0.5, category, ink, "end", bold=there)
+            cells = [f"{value:.2f}" for value in weight[k].tolist()]
+            sheet.row(y, str(k), cells, colours_of(k) if there else None, left=left, width=width)
+            y, k = y + 1, k + 1
+    sheet.line((4, y + 0.3), (left + dim * width, y + 0.3))
+    sheet.text(left - 6, y + 1.1, "sum", INK, "end", True)
+    for j, value in enumerate(total.tolist()):
+        sheet.cell(left + j * width, y + 0.6, width, f"{value:.2f}", bold=True)
+    which = ", and ".join(f"row {k}, {categories[k]}" for k in picked)
+    numbers = ", ".join(f"{value:.3g}" for value in total.tolist())
+    return sheet.finish(
+        f"One table for {' and '.join(story)}. The record picks {which}; "
+        f"the sum of these rows is ({numbers}).",
+    )
+
+
+def in_cells(values: torch.Tensor) -> list[str]:
+    """Write four decimals, as torch prints them, and fewer digits where a cell has no room."""
+    return list(map(_number, values.tolist()))
+
+
+def _number(value: float) -> str:
+    fitting = (text for spec in (".4f", ".4g", ".3g") if len(text := f"{value:{spec}}") <= 7)
+    return next(fitting, f"{value:.0e}")
+
+
+def in_words(values: torch.Tensor) -> str:
+    """Write a row of numbers as the cells show them, for those who hear the drawing."""
+    return f"({', '.join(in_cells(values))})"
+
+
+def check_sizes(
+    ids: Sequence[int],
+    table: Sequence[int],
+    *,
+    rows: int = LARGEST,
+    columns: tuple[int, int] = (1, LARGEST),
+) -> None:
+    """Raise ValueError unless ids and table are of shapes that are small enough to be readable."""
+    least, most = columns
+    if (
+        len(ids) != 1
+        or len(table) != 2
+        or not all(1 <= size <= rows for size in (ids[0], table[0]))
+        or not least <= table[1] <= most
+    ):
+        raise ValueError(
+            f"ids has shape {tuple(ids)} and the table {tuple(table)}, expected (n,) and two "
+            f"sizes: 1 to {rows} ids and rows, {least} to {most} columns, to be readable; "
+            "draw a slice."
+        )

@@ -1,0 +1,164 @@
+"""Bars below each other: measurements with their spread, and wholes with their parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib import style
+from matplotlib.ticker import LogLocator, NullLocator
+
+from lookup_matmul.figures.axes import (
+    KINDS,
+    PLOT,
+    Spread,
+    check_count,
+    check_numbers,
+    check_spread,
+    finish,
+    in_full,
+    list_axes,
+)
+from lookup_matmul.figures.palette import FILLS, INK, LINE, QUIET, STROKES
+from lookup_matmul.figures.sheet import Drawing
+
+# A pattern tells the parts apart where colors cannot be told; of lines, since each dot of a dotted
+# one is drawn as a path, 260 kB for a drawing.
+PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx"]
+
+
+def draw_intervals(
+    groups: Mapping[str, Mapping[str, Spread]],
+    *,
+    x_label: str,
+    alt: str,
+    log_x: bool = False,
+    limit: tuple[str, float] | None = None,
+) -> Drawing:
+    """Draw low, middle and high of each measurement on one line, its name above it.
+
+    Parameters
+    ----------
+    groups : collections.abc.Mapping
+        A heading, which may be empty, and the measurements under it: name and
+        (low, middle, high), in this order and finite; 1 to 12 of them in all.
+        The k-th of each group has the same color and marker.
+    x_label, alt : str
+        What the axis shows, with its unit, and the story in words, made from the same numbers.
+    log_x : bool
+        Whether the axis is logarithmic; otherwise it begins at zero.
+    limit : tuple, optional
+        Name and value of a vertical line to compare with.
+
+    Returns
+    -------
+    Drawing
+        The groups from top to bottom.
+
+    Raises
+    ------
+    ValueError
+        If there are no or more than 12 measurements, one is out of order,
+        the limit is not finite, or one or the limit is not above zero on a logarithmic axis.
+
+    Examples
+    --------
+    >>> times = {"warm": {"lookup": (1.9, 2.0, 2.4), "product": (3.0, 3.1, 3.5)}}
+    >>> draw_intervals(times, x_label="time [µs]", alt="The lookup takes 2.0 µs of 3.1.")
+    The lookup takes 2.0 µs of 3.1.
+    """
+    measured = [item for group in groups.values() for item in group.items()]
+    check_count("measurements", len(measured), 12)
+    for name, spread in measured:
+        check_spread(name, spread, log=log_x)
+    if limit:
+        check_numbers("limit", limit[1:], log=log_x)
+    y = 0.6 if limit else 0.0
+    lines = y + len(measured) + 0.8 * len([heading for heading in groups if heading])
+    with style.context(PLOT):
+        ax = list_axes(x_label, lines, 34, above=6)
+        across = ax.get_yaxis_transform()  # x as a share of the width, y in lines
+        for heading, group in groups.items():
+            if heading:
+                ax.text(0, y + 0.45, heading, transform=across, fontweight="bold")
+                y += 0.8
+            for k, (name, (low, middle, high)) in enumerate(group.items()):
+                colour, _, marker = KINDS[k % len(KINDS)]
+                ax.text(0, y + 0.4, name, transform=across)
+                ax.plot([low, high], [y + 0.7] * 2, color=colour, lw=3, solid_capstyle="butt")
+                ax.plot(middle, y + 0.7, marker=marker, color=colour, ms=6, clip_on=False)
+                y += 1
+        if limit:
+            ax.axvline(limit[1], color=LINE, ls="--", lw=1.2)
+        if log_x:
+            ax.set_xscale("log")
+            low, high = ax.get_xlim()
+            # Within two decades and a half, powers of ten alone would leave a tick or two.
+            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
+            ax.xaxis.set_minor_locator(NullLocator())
+            ax.xaxis.set_major_formatter(lambda value, _: in_full(value))
+        else:
+            ends = [high for _, (_, _, high) in measured] + [limit[1] if limit else 0.0]
+            ax.set_xlim(0, 1.05 * max(ends))
+        if limit:
+            along, _ = ax.transAxes.inverted().transform(ax.transData.transform((limit[1], 0)))
+            aside, side = (-5, "right") if along > 0.4 else (5, "left")
+            place: dict[str, Any] = {
+                "xytext": (aside, 0),
+                "textcoords": "offset points",
+                "ha": side,
+            }
+            ax.annotate(limit[0], (limit[1], 0.3), color=QUIET, **place)
+        return finish(ax, alt)
+
+
+def draw_parts(
+    wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str, totals: bool = True
+) -> Drawing:
+    """Draw a bar for each whole, composed of its parts.
+
+    Parameters
+    ----------
+    wholes : collections.abc.Mapping
+        Name of each whole, 1 to 8, and its parts: name and size, not below zero.
+        Up to five different names of parts; each has one color and pattern in all bars.
+    x_label, alt : str
+        What the sizes are, with their unit, and the story in words, made from the same numbers.
+    totals : bool
+        Whether the sum of its parts follows the name of each whole.
+
+    Returns
+    -------
+    Drawing
+        The bars below each other, their names above them, and a legend of the parts.
+
+    Raises
+    ------
+    ValueError
+        If there is too much to draw, or a size is negative or not finite.
+
+    Examples
+    --------
+    >>> step = {"Linear": {"forward": 8.0, "backward": 6.0}, "bag": {"backward": 9.0}}
+    >>> draw_parts(step, x_label="time [ms]", alt="The Linear takes 14 ms, the bag 9.")
+    The Linear takes 14 ms, the bag 9.
+    """
+    names = list(dict.fromkeys(part for parts in wholes.values() for part in parts))
+    check_count("bars", len(wholes), 8)
+    check_count("different parts", len(names), len(PATTERNS))
+    for whole, parts in wholes.items():
+        for part, size in parts.items():
+            check_spread(f"{whole}: {part}", (0, size, size), log=False)
+    with style.context(PLOT):
+        ax = list_axes(x_label, len(wholes), 42, above=18 * -(-len(names) // 2))
+        for k, (whole, parts) in enumerate(wholes.items()):
+            left = 0.0
+            for part, size in parts.items():
+                j = names.index(part)
+                (bar,) = ax.barh(k + 0.68, size, 0.5, left)
+                bar.set(facecolor=FILLS[j], edgecolor=STROKES[j], hatch=PATTERNS[j], lw=0.8)
+                if part not in ax.get_legend_handles_labels()[1]:
+                    bar.set_label(part)
+                left += size
+            title = f"{whole}: {left:.3g}" if totals else whole
+            ax.text(0, k + 0.22, title, color=INK, va="center")
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
+        return finish(ax, alt)

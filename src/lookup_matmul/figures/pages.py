@@ -1,0 +1,169 @@
+"""Small figures, each of which one page draws."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
+from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
+from lookup_matmul.figures.tables import in_cells, in_words
+from lookup_matmul.onehot.forms import lookup, one_hot_matmul
+from lookup_matmul.sparse.dense import dense_rows
+from lookup_matmul.sparse.sums import sum_of_rows
+
+
+def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:
+    """Draw the entries of one sparse row beside the rows of the table that they scale.
+
+    For the page "A sparse row is a sum".
+    """
+    bags = (ids, torch.tensor([0, len(ids)]), values)
+    total, (vocab_size, dim) = sum_of_rows(bags, weight)[0], weight.shape
+    factors = dense_rows(bags, vocab_size)[0].tolist()
+    picked = sorted(set(ids.tolist()))
+    sheet = Sheet(LABEL_WIDTH + max(3, dim) * CELL_WIDTH + 12)  # so wide that the caption fits
+    sheet.caption(0.5, "value × row of the table")
+    for k in range(vocab_size):
+        label = f"{factors[k]:.4g}  ×" if k in picked else ""
+        sheet.row(1 + k, label, in_cells(weight[k]), colours_of(k) if k in picked else None)
+    sheet.line((4, vocab_size + 1.2), (LABEL_WIDTH + dim * CELL_WIDTH, vocab_size + 1.2))
+    sheet.row(vocab_size + 1.4, "sum", in_cells(total), (PICK, MARK))
+    terms = " ".join(
+        f"Row {k} of the table is multiplied by {factors[k]:.4g}: {in_words(weight[k])}."
+        for k in picked
+    )
+    return sheet.finish(
+        f"A sparse row with {len(ids)} entries over a table of {vocab_size} rows. {terms} "
+        f"The other rows are not read. The sum is {in_words(total)}."
+    )
+
+
+def draw_shards(ids: torch.Tensor, weight: torch.Tensor, parts: Sequence[slice]) -> Drawing:
+    """Draw the rows that each process holds, its partial rows for all ids, and their sum.
+
+    For the page "On many machines".
+    """
+    rows, picked = lookup(ids, weight), ids.tolist()
+    right = LABEL_WIDTH + weight.shape[1] * CELL_WIDTH
+    sheet, y, words = Sheet(right + 8), 0.0, []
+
+    def draw_given(row: float, given: torch.Tensor, here: Sequence[int]) -> str:
+        for i, (k, numbers) in enumerate(zip(picked, given, strict=True)):
+            sheet.row(row + i, f"id {k}", in_cells(numbers), colours_of(k) if k in here else None)
+        told = (f"{in_words(x)} for id {k}" for k, x in zip(picked, given, strict=True))
+        return ", ".join(told)
+
+    for process, part in enumerate(parts):
+        held = range(len(weight))[part]
+        sheet.caption(y + 0.5, f"process {process} holds")
+        for i, k in enumerate(held):
+            sheet.row(
+                y + 1 + i, f"row {k}", in_cells(weight[k]), colours_of(k) if k in picked else None
+            )
+        y += len(held) + 1.1
+        sheet.caption(y + 0.5, "and gives")
+        there = torch.tensor([k in held for k in picked]).unsqueeze(1)
+        told = draw_given(y + 1, torch.where(there, rows, 0.0), held)
+        y += len(picked) + 1.5
+        name = f"rows {held[0]} to {held[-1]}" if len(held) > 1 else f"row {held[0]}"
+        words.append(f"Process {process} holds {name} and gives {told}.")
+    sheet.line((4, y - 0.15), (right, y - 0.15))
+    sheet.caption(y + 0.5, "all-reduce: the sum, in every process")
+    return sheet.finish(f"{' '.join(words)} The sum is {draw_given(y + 1, rows, picked)}.")
+
+
+def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
+    """Draw keys, the rows of a small table, and an arrow from each key to its row.
+
+    For the page "Categories in tables"; a row that several keys share says how many.
+    """
+    high, guests = max(len(rows), size), list(rows.values())
+    sheet = Sheet(280)
+    sheet.text(86, 0.4, "keys", QUIET, "end")
+    sheet.text(174, 0.4, "rows of the table", QUIET, "start")
+    middles = [1.5 + 1.25 * (k + (high - size) / 2) for k in range(size)]
+    for k, row in enumerate(middles):
+        count = guests.count(k)
+        fill, edge = colours_of(k) if count else ("none", LINE)
+        lw, ink = 2.4 if count > 1 else 0.8, INK if count else QUIET
+        bold = count > 1
+        place = (174, row - 0.5, 60, f"row {k}")
+        sheet.cell(*place, ink, bold, fill=fill, stroke=edge, stroke_width=lw)
+        if bold:
+            sheet.text(240, row, f"{count} keys", edge, "start", True)
+    for k, (key, row) in enumerate(rows.items()):
+        y, ink = 1.5 + 1.25 * (k + (high - len(rows)) / 2), colours_of(row)[1]
+        sheet.text(86, y, key, ink, "end")
+        sheet.arrow((92, y), (172, middles[row]), ink)
+    goes = " ".join(f"{key} to row {row}." for key, row in rows.items())
+    shared = [k for k in range(size) if guests.count(k) > 1]
+    told = ", ".join(f"row {k} by {guests.count(k)} keys" for k in shared) or "no row"
+    return sheet.finish(f"{len(rows)} keys go to {size} rows. {goes} Shared: {told}.")
+
+
+def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
+    """Draw how far a NaN or an infinity of a table gets: in its one-hot product, and in its lookup.
+
+    For the page "Where equality stops"; such a number is outlined, without the color of its id.
+    """
+    picked, (vocab_size, dim) = ids.tolist(), weight.shape
+    right = LABEL_WIDTH + max(4, dim) * CELL_WIDTH
+    product_at = vocab_size + 2.5
+    lookup_at = product_at + len(picked) + 1.5
+    sheet = Sheet(right + 8)
+    sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
+    # Flush right, since the arrows pass on the left of most tables.
+    sheet.text(right, product_at - 0.45, "one-hot rows @ weight", QUIET, "end")
+    sheet.text(right, lookup_at - 0.45, "lookup: weight[ids]", QUIET, "end")
+    lines: list[tuple[float, str, str, int, torch.Tensor]] = [
+        (1 + k, f"row {k}", f"Row {k}", k, weight[k]) for k in range(vocab_size)
+    ]
+    for top, name, form in (
+        (product_at, "product", one_hot_matmul),
+        (lookup_at, "lookup", lookup),
+    ):
+        for i, (k, row) in enumerate(zip(picked, form(ids, weight), strict=True)):
+            lines.append((top + i, f"id {k}", f"The {name} for id {k}", k, row))
+    story = []
+    for y, label, said, k, numbers in lines:
+        fill, ink = colours_of(k) if k in picked else ("none", QUIET)
+        sheet.text(LABEL_WIDTH - 6, y + 0.5, label, ink, "end", bold=k in picked)
+        broken = {}
+        for j, number in enumerate(numbers.tolist()):
+            place = (LABEL_WIDTH + j * CELL_WIDTH, y, CELL_WIDTH)
+            if abs(number) < float("inf"):
+                ink = INK if k in picked else QUIET
+                sheet.cell(*place, f"{number:.2f}", fill=fill, ink=ink)
+            else:
+                broken[j] = "NaN" if number != number else "Inf" if number > 0 else "-Inf"
+                sheet.cell(*place, broken[j], stroke=INK, stroke_width=2, bold=True)
+        places = " and ".join(f"{what} in column {j}" for j, what in broken.items())
+        if places or not label.startswith("row"):
+            story.append(f"{said} has {places}." if places else f"{said} is finite.")
+    for k, j in (~weight.isfinite()).nonzero().tolist():
+        # Along the right edge of the cells, past the numbers between.
+        x = LABEL_WIDTH + (j + 1) * CELL_WIDTH - 5
+        sheet.arrow((x, k + 2.1), (x, product_at - 0.1))
+    return sheet.finish(f"A table with {vocab_size} rows of {dim} numbers. {' '.join(story)}")
+
+
+def draw_moves(moved: torch.Tensor, used: torch.Tensor, alt: str) -> Drawing:
+    """Draw rows against steps, shaded where a row moved, with a dot where its batch used it.
+
+    For the page "What a step moves".
+    """
+    (rows, steps), left, cell = moved.shape, 24.0, 36.0
+    sheet = Sheet(left + steps * cell + 8, 22)
+    sheet.text(left, 0.5, "row of the table", at="start")
+    for i, (shaded, dots) in enumerate(zip(moved.tolist(), used.tolist(), strict=True), start=1):
+        sheet.text(left - 6, i + 0.6, str(i - 1), QUIET, "end")
+        for j, (shade, dot) in enumerate(zip(shaded, dots, strict=True)):
+            # A pale one, so that the dot stays visible.
+            fill = MARK if shade else "none"
+            sheet.cell(left + j * cell, i + 0.1, cell, fill=fill, fill_opacity=0.6)
+            if dot:
+                sheet.dot(left + (j + 0.5) * cell, i + 0.6)
+    for j in range(steps):
+        sheet.text(left + (j + 0.5) * cell, rows + 1.6, str(j), QUIET)
+    sheet.text(left + steps * cell / 2, rows + 2.4, "step")
+    return sheet.finish(alt)

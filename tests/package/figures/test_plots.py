@@ -1,0 +1,200 @@
+"""Plots show the numbers that they are given, name them, and refuse what has no place on an axis."""
+
+import math
+import re
+from itertools import pairwise
+
+import pytest
+import torch
+from drawings import assert_sound, elements, texts
+
+from lookup_matmul.figures import (
+    draw_curves,
+    draw_curves_with_distances,
+    draw_intervals,
+    draw_parts,
+    draw_points,
+    draw_predictions,
+)
+
+LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "a story"}
+LOG = LABELS | {"log_x": True, "log_y": True}
+ASIDE = {"x_label": "time [µs]", "alt": "a story"}
+NEAR = {"one": [4, 3, 2, 1], "other": [4, 3, 2, 1.5]}
+TIMES = {"lookup": [(1.0, 2.0, 4.0), (1.0, 2.0, 8.0), (1.0, 4.0, 8.0)]}
+MEASURED = {"lookup": {1: (1.9, 2.0, 2.2), 64: (2.0, 2.5, 2.7)}, "product": {1: (8.0, 9.0, 9.5)}}
+MODEL, FLOORS = {"lookup": {1: 2.1, 64: 2.2}, "product": {1: 8.0}}, {"lookup": 1.8, "product": 4.0}
+GROUPS = {
+    "small": {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)},
+    "large": {"lookup": (5.0, 6.0, 7.0)},
+}
+WHOLES = {"whole": {"left": 2.0, "right": 1.0}, "other": {"right": 5.0}}
+ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
+NAMES, KINDS = ["cat", "dog", "cow", "tea"], [0, 0, 0, 1]
+DRAWINGS = {
+    "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
+    "spreads": draw_curves([1, 10, 100], TIMES, marked=("here", 5.0), **LOG),
+    "distances": draw_curves_with_distances(range(4), NEAR, limit=("limit", 1.0), **LABELS),
+    "predictions": draw_predictions(MEASURED, MODEL, FLOORS, **LABELS),
+    "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **ASIDE),
+    "parts": draw_parts(WHOLES, **ASIDE),
+    "points": draw_points(ROWS, NAMES, KINDS, start=ROWS - 1, alt="a story"),
+}
+SAID = {
+    "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
+    "spreads": {"here", "ids", "time [µs]"},
+    "distances": {"one", "other", "limit", "ids", "time [µs]"},
+    "predictions": {"lookup", "lookup, predicted", "product", "product, predicted"},
+    "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
+    "parts": {"whole: 3", "other: 5", "left", "right", "time [µs]"},
+    "points": {*NAMES, "first number of the row", "second number"},
+}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_plot_is_sound_and_names_what_it_shows(name):
+    """Labels, curves and marks are texts, each with a halo, before which lines end."""
+    drawing = DRAWINGS[name]
+    assert_sound(drawing)
+    assert SAID[name] <= {text.strip() for text in texts(drawing.svg)}
+    styles = [text.get("style") or "" for text in elements(drawing.svg, "text")]
+    assert all("paint-order: stroke" in style for style in styles)
+
+
+def test_several_plots_fit_on_one_page():
+    """Their ids do not collide, and drawing again gives the same text."""
+    ids = [re.findall(r'\bid="([^"]+)"', drawing.svg) for drawing in DRAWINGS.values()]
+    alike = draw_points(ROWS, NAMES, KINDS, alt="another story")
+    ids.append(re.findall(r'\bid="([^"]+)"', alike.svg))
+    assert not set(ids[-1]) & set(ids[-2])
+    assert draw_points(ROWS, NAMES, KINDS, alt="another story") == alike
+
+
+def bars(svg, width):
+    """Return the ends of the straight lines of a width, in the order in which they were drawn."""
+    ends = r'd="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*"[^>]*stroke-width: '
+    return [tuple(map(float, bar)) for bar in re.findall(ends + rf"{width}[;\"]", svg)]
+
+
+def test_spreads_reach_from_low_to_high_on_a_logarithmic_axis():
+    """From 1 to 4 is two doublings, from 1 to 8 three."""
+    lengths = [abs(bottom - top) for _, bottom, _, top in bars(DRAWINGS["spreads"].svg, 4)]
+    assert lengths == pytest.approx([lengths[0], 1.5 * lengths[0], 1.5 * lengths[0]], rel=1e-3)
+
+
+def test_predictions_show_the_spread_of_each_measurement():
+    """In the logarithms of the same axis."""
+    lengths = [bottom - top for _, bottom, _, top in bars(DRAWINGS["predictions"].svg, 4)]
+    logs = [math.log(high / low) for times in MEASURED.values() for low, _, high in times.values()]
+    assert lengths == pytest.approx([x / logs[0] * lengths[0] for x in logs], rel=1e-3)
+
+
+def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
+    """Four points: the left edge, and the ends of three bars."""
+    svg = draw_intervals(GROUPS, **ASIDE).svg
+    (a, _, b, _), (c, _, d, _), (e, _, f, _) = bars(svg, 3)
+    unit = (e - a) / 4  # from 1 to 5
+    assert (b - a, d - c, f - e, c - a) == pytest.approx(
+        (3 * unit, 0, 2 * unit, 2 * unit), rel=1e-3
+    )
+    assert a - unit == pytest.approx(12, rel=1e-3)
+
+
+@pytest.mark.parametrize(("at", "anchor", "clear"), [(0.9, "start", 5), (6.0, "end", -5)])
+def test_the_name_of_a_limit_stands_clear_of_its_line_where_there_is_room(at, anchor, clear):
+    """Right of a line near the left end, else left of it."""
+    svg = draw_intervals(GROUPS, **ASIDE, log_x=True, limit=("bound", at)).svg
+    (line,) = re.findall(r'd="M ([\d.]+) [^>]*stroke-dasharray', svg)
+    (text,) = [node for node in elements(svg, "text") if node.text == "bound"]
+    assert f"text-anchor: {anchor}" in text.get("style", "")
+    assert float(text.get("x", "")) - float(line) == pytest.approx(clear, abs=0.01)
+
+
+def test_parts_are_as_long_as_they_are_large():
+    """One after the other, each part in the pattern of its name."""
+    corners = re.findall(
+        r'd="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*"[^>]*fill: url', DRAWINGS["parts"].svg
+    )
+    right, other = [float(b) - float(a) for a, b in corners[:2]]
+    assert other == pytest.approx(5 * right, rel=1e-3)  # the other part has no pattern
+    told = draw_parts(WHOLES, totals=False, **ASIDE)
+    assert {"whole", "other"} <= set(texts(told.svg))
+
+
+def test_a_zero_distance_is_not_drawn():
+    """Where curves agree to the bit, the lower plot has no marker."""
+    agreeing, apart = (
+        draw_curves_with_distances(range(2), {"a": [1, 2], "b": [1, last]}, **LABELS).svg
+        for last in (2, 3)
+    )
+    assert len(elements(apart, "use")) > len(elements(agreeing, "use"))
+
+
+def test_names_of_near_points_do_not_overlap():
+    """Each of three names beside one another stands a line above the last."""
+    nodes = elements(DRAWINGS["points"].svg, "text")
+    heights = sorted(float(node.get("y", "")) for node in nodes if node.text in NAMES[:3])
+    assert min(b - a for a, b in pairwise(heights)) >= 12
+
+
+@pytest.mark.parametrize(
+    ("y", "ticks"),
+    [((1e-5, 10.0), "10⁻⁵ 10⁻¹ 1 10"), ((30.0, 500.0), "100 200"), ((0.01, 1e3), "0.01 1 1,000")],
+)
+def test_a_logarithmic_axis_has_one_text_for_each_number(y, ticks):
+    """Whole numbers where they fit, else powers, all of one kind."""
+    svg = draw_curves([0, 1], {"c": y}, **LABELS, log_y=True).svg
+    assert set(ticks.split()) <= set(texts(svg))
+    assert "tspan" not in svg
+
+
+@pytest.mark.parametrize("most", [8.0, 5e3])
+def test_an_axis_of_intervals_has_several_numbers(most):
+    """Also over less than a decade."""
+    drawn = texts(draw_intervals({"": {"a": (0.9, 1.0, most)}}, **ASIDE, log_x=True).svg)
+    assert len([text for text in drawn if text.replace(",", "").isdigit()]) >= 3
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: draw_curves([1], {}, **LABELS), "there are 0 curves, expected 1 to 4"),
+        (lambda: draw_curves([1], {str(k): [1] for k in range(5)}, **LABELS), "there are 5 curves"),
+        (lambda: draw_curves([1], {"a": [(2, 1, 3)]}, **LABELS), "'a' is (2, 1, 3), expected 0 <= low"),
+        (lambda: draw_curves_with_distances([1], {str(k): [1] for k in range(4)}, **LABELS), "expected 1 to 3"),
+        (lambda: draw_predictions({}, {}, {}, **LABELS), "there are 0 curves"),
+        (lambda: draw_intervals({}, **ASIDE), "there are 0 measurements"),
+        (lambda: draw_intervals({"": {"a": (1, 1, math.inf)}}, **ASIDE), "finite"),
+        (lambda: draw_intervals({"": {"a": (0, 1, 2)}}, limit=("l", math.nan), **ASIDE), "limit holds nan"),
+        (lambda: draw_parts({}, **ASIDE), "there are 0 bars"),
+        (lambda: draw_parts({"a": {"b": -1.0}}, **ASIDE), "'a: b' is (0, -1.0, -1.0), expected"),
+        (lambda: draw_parts({"a": {"b": math.nan}}, **ASIDE), "'a: b' is (0, nan, nan)"),
+        (lambda: draw_points(torch.zeros(17, 2), NAMES, KINDS, alt=""), "there are 17 rows, expected 1 to 16"),
+        (lambda: draw_points(ROWS * math.nan, NAMES, KINDS, alt=""), "rows holds nan, expected finite"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    """Nothing, too much, an order that is none, and what Matplotlib would leave out in silence."""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "name"),
+    [
+        (lambda x: draw_curves([x], {"a": [1]}, **LABELS, log_x=True), "x"),
+        (lambda x: draw_curves([1], {"a": [1]}, **LABELS, log_x=True, marked=("", x)), "x"),
+        (lambda x: draw_curves([1], {"a": [x]}, **LABELS, log_y=True), "curve 'a'"),
+        (lambda x: draw_curves_with_distances([1], {"a": [1], "b": [2]}, **LABELS, limit=("", x)), "limit"),
+        (lambda x: draw_intervals({"": {"a": (1, 2, 3)}}, **ASIDE, log_x=True, limit=("", x)), "limit"),
+        (lambda x: draw_predictions({"a": {x: (1, 2, 3)}}, {"a": {x: 1}}, {"a": 1}, **LABELS), "measured of 'a'"),
+        (lambda x: draw_predictions({"a": {1: (1, 2, 3)}}, {"a": {1: x}}, {"a": 1}, **LABELS), "predicted of 'a'"),
+        (lambda x: draw_predictions({"a": {1: (1, 2, 3)}}, {"a": {1: 1}}, {"a": x}, **LABELS), "floors"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("number", [0.0, -1.0, math.nan, math.inf])
+def test_a_number_without_a_place_on_a_logarithmic_axis_is_refused(draw, name, number):
+    """It would be left out of the drawing in silence."""
+    draw(1.5)
+    with pytest.raises(ValueError, match=rf"^{name} holds {number}, expected numbers above zero"):
+        draw(number)

@@ -1,0 +1,67 @@
+"""A sheet writes well-formed SVG: texts are escaped, colors are the page's, and all is on it."""
+
+import re
+
+import pytest
+from drawings import assert_inside, assert_sound, box, elements, texts
+
+from lookup_matmul.figures.palette import COLOURS, FILLS, INK, STROKES, colours_of
+from lookup_matmul.figures.sheet import Sheet
+
+
+def drawn():
+    """Draw one of each on a sheet."""
+    sheet = Sheet(200)
+    sheet.text(100, 0.5, 'a < b & "c"')
+    sheet.row(1, "row 0", ["1.5", "2.5"], colours_of(2))
+    sheet.row(2, "row 1", ["0", "1"], colours_of(3), only=1)
+    sheet.line((4, 3.2), (150, 3.2))
+    sheet.arrow((150, 1.5), (150, 2.5), colours_of(2)[1], bend=9.0)
+    sheet.cell(42, 4, 49, fill=FILLS[0], fill_opacity=0.5, stroke_dasharray="1 2")
+    sheet.dot(50, 4.5)
+    return sheet.finish('The story of <a> & "b".')
+
+
+def test_a_drawing_is_sound_and_everything_is_on_it():
+    """Also an arrow that was to bend further than the sheet is wide."""
+    assert_sound(drawn())
+    assert_inside(drawn())
+    assert drawn()._repr_html_() == drawn().svg
+
+
+def test_texts_and_the_story_are_escaped():
+    """A reader sees the very signs, in the picture and in its label."""
+    assert texts(drawn().svg)[0] == 'a < b & "c"'
+    assert elements(drawn().svg, "svg")[0].get("aria-label") == 'The story of <a> & "b".'
+
+
+def test_wide_outlines_lie_over_narrow_ones_and_texts_over_all():
+    """Else a neighbor would cut the outline of a picked row."""
+    svg = drawn().svg
+    widths = [float(x) for x in re.findall(r"<(?:rect|path)[^>]*?stroke-width: ([\d.]+)", svg)]
+    assert widths == sorted(widths)
+    assert max(widths) == 2
+    assert svg.rindex("<path") < svg.index("<text")
+
+
+def test_one_cell_of_a_row_can_be_picked():
+    """It alone has the fill; the outline is that of the row."""
+    fills = [rect.get("style") or "" for rect in elements(drawn().svg, "rect")]
+    assert sum("--figure-fill-3" in style for style in fills) == 1
+    assert sum("--figure-stroke-3" in style for style in fills) == 1
+
+
+@pytest.mark.parametrize("rows", [2, 12])
+def test_a_sheet_ends_just_below_the_lowest_cell(rows):
+    """So that every caption is as near."""
+    sheet = Sheet(100)
+    for row in range(rows):
+        sheet.cell(0, row, 50)
+    assert box(sheet.finish("Cells."))[1] == rows * 26 + 8
+
+
+def test_an_id_has_one_color_everywhere():
+    """They repeat after eight, and no two colors are written alike."""
+    assert colours_of(10) == colours_of(2) == (FILLS[2], STROKES[2])
+    assert len(set(COLOURS.values())) == len(COLOURS) == 22
+    assert f"var(--figure-ink, {INK})" in drawn().svg
