@@ -13,7 +13,7 @@ from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.runs import Pair
 from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality.assertions import bits_differ
-from lookup_matmul.onehot.layers import shares_storage
+from lookup_matmul.equality.storage import shares_storage
 
 
 def on_both(change: Callable[[Side], Side]) -> Callable[[Pair], Pair]:

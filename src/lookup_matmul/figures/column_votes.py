@@ -10,7 +10,7 @@ from lookup_matmul.figures.cells import LARGEST, canvas, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, LINE, MARK, QUIET
 from lookup_matmul.figures.plots import check_finite
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.onehot.layer_checks import expect
+from lookup_matmul.inputs import check_type as expect
 
 LABEL_WIDTH, CELL_WIDTH, WIDTH = 86.0, 58.0, 330.0
 

@@ -16,7 +16,7 @@ from lookup_matmul.figures.cells import (
 )
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.onehot.layer_checks import expect
+from lookup_matmul.inputs import check_type as expect
 
 LARGEST, COLUMNS = 6, 5
 

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from lookup_matmul.figures.palette import INK, LINE, MARK
 from lookup_matmul.figures.plots import PLOT, plot_axes
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.onehot.layer_checks import expect
+from lookup_matmul.inputs import check_type as expect
 
 
 def draw_heat_map(

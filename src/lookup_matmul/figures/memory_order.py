@@ -3,10 +3,10 @@
 import torch
 from matplotlib.axes import Axes
 
+from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.figures.cells import canvas, draw_cell, draw_text
 from lookup_matmul.figures.palette import QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.onehot.layers import shares_storage
 
 CELL_WIDTH, LARGEST, MARGIN = 25.0, 12, 4.0
 

@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 from torch.nn import Parameter
 
+from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.figures.cells import CELL_HEIGHT, canvas, draw_arrow, draw_cell, draw_text
 from lookup_matmul.figures.palette import INK, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
-from lookup_matmul.onehot.layers import shares_storage
 
 NAMES_END, BOX, BOX_WIDTH, MEMORY, MEMORY_WIDTH = 118.0, 138.0, 76.0, 234.0, 88.0
 LARGEST_NAMES, LARGEST_ROWS = 4, 8

@@ -16,7 +16,7 @@ from lookup_matmul.figures.cells import (
 from lookup_matmul.figures.palette import colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.inputs import check_ids
-from lookup_matmul.onehot.layer_checks import expect
+from lookup_matmul.inputs import check_type as expect
 from lookup_matmul.onehot.one_hot_linear import padding_row
 
 

@@ -10,8 +10,8 @@ from lookup_matmul.figures.cells import canvas, check_sizes, draw_arrow, draw_ce
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
 from lookup_matmul.figures.svg import Drawing, finish
 from lookup_matmul.inputs import check_inputs
+from lookup_matmul.inputs import check_type as expect
 from lookup_matmul.onehot.forms import one_hot
-from lookup_matmul.onehot.layer_checks import expect
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 
 COLUMN, GAP, SMALL, HEIGHT = 150.0, 22.0, 12.0, 0.55

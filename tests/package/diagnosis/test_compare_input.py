@@ -52,7 +52,7 @@ FOREIGN = type("Linear", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})
         (lambda: torch.zeros(4), ValueError, "a: weight has shape (4,), expected two dimensions"),
         (lambda: torch.zeros(0, 3), ValueError, "a.weight has shape (0, 3), expected at least one row"),
         (lambda: TABLE.long(), TypeError, "a: weight has dtype torch.int64, expected a floating dtype; convert with"),
-        (lambda: torch.quantize_per_tensor(TABLE, 0.1, 0, torch.qint8), TypeError, "a: weight has dtype torch.qint8, expected a floating dtype; convert with weight.dequantize()"),
+        (lambda: torch.quantize_per_tensor(TABLE, 0.1, 0, torch.qint8), TypeError, "a: weight has dtype torch.qint8, expected a floating dtype; convert with weight.float()"),
         (lambda: TABLE.to(torch.float8_e4m3fn), TypeError, "a: weight has dtype torch.float8_e4m3fn, expected float16"),
         (lambda: TABLE.to_sparse(), ValueError, "a: weight has layout torch.sparse_coo, expected a dense table"),
         (lambda: [[1.0, 2.0]], TypeError, "a is a list, expected an Embedding, EmbeddingBag or Linear, a table as a tensor, or a callable; wrap"),

@@ -263,7 +263,7 @@ SHARD = torch.zeros(2, 3)
 BYTES = torch.tensor([1, 0], dtype=torch.uint8)
 AMISS = {
     "mask": (masked_lookup, (BYTES, SHARD, 0), TypeError, "ids has dtype torch.uint8"),
-    "no ids": (masked_lookup, ([1], SHARD, 0), TypeError, "ids is [1] of type list"),
+    "no ids": (masked_lookup, ([1], SHARD, 0), TypeError, "ids has type builtins.list, expected torch.Tensor"),
     "vector": (masked_lookup, (torch.tensor([1]), SHARD[0], 0), ValueError, "shard has shape (3,), expected two dimensions"),
     "cube": (masked_lookup, (torch.tensor([1]), SHARD[None], 0), ValueError, "shard has shape (1, 2, 3), expected two dimensions"),
     "whole numbers": (masked_lookup, (torch.tensor([1]), SHARD.long(), 0), TypeError, "shard has dtype torch.int64, expected a floating dtype; convert with shard.float()"),
