@@ -2,8 +2,18 @@
 
 Everything here works on one weight of shape (vocabulary size, embedding dimension),
 the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
-:mod:`lookup_matmul.figures` draws both forms and is imported by its own name; its plots need
-Matplotlib.
+
+Three rooms hold the three ideas, each on top of what it needs:
+
+- :mod:`lookup_matmul.onehot`: an id as a row of zeros with a single one, so that a lookup is a
+  product; and layers of the one kind made from the other.
+- :mod:`lookup_matmul.sparse`: several entries in a row, so that the product is a sum of rows.
+- :mod:`lookup_matmul.costs`: what either form takes in operations, bytes and time.
+
+:mod:`lookup_matmul.equality` says what equal means, :mod:`lookup_matmul.inputs` what bad input is,
+:mod:`lookup_matmul.diagnosis` why two layers disagree. Two rooms are imported by their own names:
+:mod:`lookup_matmul.sharded` looks up in a table that several processes hold, and
+:mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
 """
 
 from lookup_matmul.costs.memory import allocated_bytes, peak_bytes
@@ -13,13 +23,14 @@ from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
 from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
 from lookup_matmul.equality.movement import rows_moved
 from lookup_matmul.equality.rounding import rounding_bound
+from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.onehot.layers import copy_weight, shares_storage, to_embedding, to_linear
+from lookup_matmul.onehot.layers import copy_weight, to_embedding, to_linear
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
-from lookup_matmul.sparse.bag_checks import check_bags
 from lookup_matmul.sparse.bags import Bags, Rows
+from lookup_matmul.sparse.checks import check_bags
 from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
 from lookup_matmul.sparse.dense import dense_matmul, dense_rows
 from lookup_matmul.sparse.read import to_bags

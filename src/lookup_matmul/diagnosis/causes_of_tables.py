@@ -16,7 +16,7 @@ from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy, always, both, setting
 from lookup_matmul.equality.assertions import bits_differ, bits_of
-from lookup_matmul.onehot.layers import shares_storage
+from lookup_matmul.equality.storage import shares_storage
 
 
 def named(rows: torch.Tensor) -> str:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.inputs import check_multiplied, check_stored, check_weight
-from lookup_matmul.onehot.layer_checks import check_unhooked, stored_weight
+from lookup_matmul.onehot.checks import check_unhooked, stored_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
 Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]

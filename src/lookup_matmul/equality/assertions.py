@@ -21,7 +21,7 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     Raises
     ------
     TypeError
-        If an argument is not a dense real tensor, or is quantized.
+        If an argument is not a dense real tensor.
     ValueError
         If both lie on the device ``meta``.
     AssertionError
@@ -75,7 +75,7 @@ def assert_within(
     Raises
     ------
     TypeError
-        If an argument is not a dense tensor of a floating dtype, or is quantized;
+        If an argument is not a dense tensor of a floating dtype,
         or if the bound is neither a real number nor a dense tensor of such.
     ValueError
         If the bound is negative or NaN, or does not broadcast to the shape;
@@ -125,7 +125,7 @@ Largest difference: 0.25 at [1].
 
 
 def _limit(bound: object, device: torch.device) -> torch.Tensor:
-    """Give a bound as a dense tensor of float64, or raise unless it is one of real numbers."""
+    """Return a bound as a dense tensor of float64, or raise unless it is one of real numbers."""
     __tracebackhide__ = True
     arrived = f"{bound!r:.60} of type {type(bound).__name__}"
     if isinstance(bound, torch.Tensor):
@@ -168,21 +168,15 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
         if isinstance(tensor, torch.nn.Module):
             remedy = "pass its .weight"
         raise TypeError(f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; {remedy}.")
-    if tensor.is_nested or tensor.layout != torch.strided or tensor.is_complex():
-        kind = "nested" if tensor.is_nested else tensor.layout
+    if tensor.layout != torch.strided or tensor.is_complex() or tensor.is_quantized:
         raise TypeError(
-            f"{name} has layout {kind} and dtype {tensor.dtype}, expected a dense real tensor; "
-            "use .to_dense(), torch.view_as_real or .to_padded_tensor."
-        )
-    if tensor.is_quantized:
-        raise TypeError(
-            f"{name} has dtype {tensor.dtype}, expected one that is not quantized; "
-            "compare .int_repr(), or the values with .dequantize()."
+            f"{name} has layout {tensor.layout} and dtype {tensor.dtype}, expected a dense real "
+            "tensor; use .to_dense(), torch.view_as_real or .dequantize()."
         )
 
 
 def bits_of(tensor: torch.Tensor) -> torch.Tensor:
-    """Give the bits of each element as an integer of its size."""
+    """Return the bits of each element as an integer of its size."""
     # The imaginary part of a conjugate carries a sign that is not in its bits yet.
     return tensor.detach().resolve_neg().contiguous().view(_BITS[tensor.element_size()])
 
@@ -203,7 +197,7 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
-    """Give the absolute differences in float64; both tensors have one shape."""
+    """Return the absolute differences in float64; both tensors have one shape."""
     if not (actual.is_floating_point() or expected.is_floating_point()):
         return _whole_difference(actual, expected)
     left, right = actual.detach().double(), expected.detach().double()

@@ -1,9 +1,9 @@
-"""Which rows of a table a step of an optimiser has changed."""
+"""Which rows of a table a step of an optimizer has changed."""
 
 import torch
 
 from lookup_matmul.equality.assertions import bits_differ, check_dense_real
-from lookup_matmul.onehot.layers import shares_storage
+from lookup_matmul.equality.storage import shares_storage
 
 
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
@@ -23,7 +23,7 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     Raises
     ------
     TypeError
-        If one of the two is no dense real tensor, or is quantized.
+        If one of the two is no dense real tensor.
     ValueError
         If the shapes, dtypes or devices differ, the tables are not two-dimensional,
         or both lie in one storage.

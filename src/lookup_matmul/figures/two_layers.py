@@ -6,11 +6,11 @@ import torch
 from torch import nn
 
 from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
 from lookup_matmul.figures.tables import in_cells
 from lookup_matmul.onehot.forms import one_hot
-from lookup_matmul.onehot.layers import shares_storage
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from lookup_matmul.inputs import check_dtype, check_ids, check_inputs, check_multiplied
+from lookup_matmul.inputs import check_ids, check_inputs, check_multiplied
 
 
 def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
@@ -30,7 +30,7 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
     TypeError
         If an argument is no tensor or of a dtype that is not allowed.
     ValueError
-        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        If ``weight`` is not two-dimensional, one of the two is sparse,
         or they lie on two devices or on ``meta``.
     IndexError
         If an id is negative or not below the vocabulary size.
@@ -64,8 +64,7 @@ def one_hot(
     vocab_size : int
         Width of the encoding, the number of rows of the table that it will meet.
     dtype : torch.dtype, optional
-        Dtype of the encoding; by default :func:`torch.get_default_dtype`. Torch cannot write
-        single numbers of all dtypes, such as those of eight bits for floats.
+        Dtype of the encoding; by default :func:`torch.get_default_dtype`.
     check : bool
         Whether to check the input first; ``False`` leaves bad ids to torch.
 
@@ -77,10 +76,9 @@ def one_hot(
     Raises
     ------
     TypeError
-        If ``ids`` is no tensor or of another dtype, if ``vocab_size`` is no ``int``, or if torch
-        cannot write single numbers of ``dtype``.
+        If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
     ValueError
-        If ``ids`` is sparse, nested or on the device ``meta``, or ``vocab_size`` is negative.
+        If ``ids`` is sparse or on the device ``meta``, or ``vocab_size`` is negative.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -93,7 +91,6 @@ def one_hot(
     """
     if check:
         check_ids(ids, vocab_size)
-        check_dtype(dtype)
     # Made from the ids, the zeros have what a transform such as torch.func.vmap adds to them.
     encoding = ids.new_zeros(*ids.shape, vocab_size, dtype=dtype or torch.get_default_dtype())
     # scatter_ takes its index as int64 only.
@@ -128,7 +125,7 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     TypeError
         If an argument is no tensor or of a dtype that is not allowed.
     ValueError
-        If ``weight`` is not two-dimensional, one of the two is sparse or nested,
+        If ``weight`` is not two-dimensional, one of the two is sparse,
         or they lie on two devices or on ``meta``.
     IndexError
         If an id is negative or not below the vocabulary size.

@@ -9,15 +9,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from lookup_matmul.onehot.layer_checks import (
-    check_filled,
-    check_layer,
-    check_unhooked,
-    expect,
-    table_of,
-)
-
-REMOVE = "remove them first, by .remove() of what registering them returned"
+from lookup_matmul.inputs import check_type
+from lookup_matmul.onehot.checks import check_filled, check_forward, check_unhooked, table_of
 
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
@@ -58,12 +51,10 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     >>> shares_storage(embedding.weight, linear.weight)
     False
     """
-    remedy = "make one with nn.Embedding.from_pretrained"
-    if isinstance(embedding, nn.Linear):
-        remedy = "call to_embedding for the way back"
-    expect("embedding", embedding, nn.Embedding, remedy)
-    weight = check_layer("embedding", embedding, nn.Embedding)
-    check_unhooked("embedding", embedding, REMOVE)
+    check_type("embedding", embedding, nn.Embedding, "call to_embedding for the way back")
+    check_forward("embedding", embedding, nn.Embedding)
+    weight = table_of("embedding", embedding)
+    check_unhooked("embedding", embedding, "remove them first")
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
     if used:
@@ -74,9 +65,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
             f"freeze=False), which gives {'them' if len(used) > 1 else 'it'} up."
         )
     rows, dim = weight.shape
-    linear = nn.Linear(
-        rows, dim, bias=False, device="meta"
-    )  # meta: the weight comes from elsewhere
+    linear = nn.Linear(rows, dim, bias=False, device="meta")  # its weight comes from elsewhere
     linear.weight = transposed(weight, share)
     return linear
 
@@ -116,12 +105,10 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     >>> shares_storage(embedding.weight, linear.weight)
     True
     """
-    remedy = "make one with torch.nn.Linear(..., bias=False)"
-    if isinstance(linear, nn.Embedding):
-        remedy = "call to_linear for the way back"
-    expect("linear", linear, nn.Linear, remedy)
-    weight = check_layer("linear", linear, nn.Linear)
-    check_unhooked("linear", linear, REMOVE)
+    check_type("linear", linear, nn.Linear, "call to_linear for the way back")
+    check_forward("linear", linear, nn.Linear)
+    weight = table_of("linear", linear)
+    check_unhooked("linear", linear, "remove them first")
     dim, rows = weight.shape
     embedding = nn.Embedding(rows, dim, device="meta")
     embedding.weight = transposed(weight, share)
@@ -131,7 +118,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
 def copy_weight(source: nn.Module, target: nn.Module) -> None:
     """Copy the table of one layer into the other, transposing on the way; never shares storage.
 
-    The values land in the target's own parameter, so optimisers that hold it stay valid.
+    The values land in the target's own parameter, so optimizers that hold it stay valid.
 
     Parameters
     ----------
@@ -154,9 +141,8 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
     >>> torch.equal(linear.weight, embedding.weight.T)
     True
     """
-    kinds = {nn.Embedding: "Embedding", nn.Linear: "Linear"}
-    found = [next((k for k in kinds if isinstance(m, k)), None) for m in (source, target)]
-    if None in found or found[0] is found[1]:
+    pairs = ((source, target), (target, source))
+    if not any(isinstance(a, nn.Embedding) and isinstance(b, nn.Linear) for a, b in pairs):
         raise TypeError(
             f"source is a {type(source).__name__} and target a {type(target).__name__}, "
             "expected one nn.Embedding and one nn.Linear; pass the layers that hold the tables."
@@ -179,52 +165,8 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
         place.copy_(origin.T)
 
 
-def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Tell whether two tensors lie in one storage, so that writing to one may change the other.
-
-    Parameters
-    ----------
-    first, second : torch.Tensor
-        Dense, any shape and dtype.
-
-    Returns
-    -------
-    bool
-        Whether they view one storage, or storages that overlap, as of views of a NumPy array.
-        ``False`` for empty tensors, which hold nothing to share.
-
-    Raises
-    ------
-    TypeError
-        If an argument is no dense tensor.
-
-    Examples
-    --------
-    >>> weight = torch.zeros(4, 5)
-    >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())
-    (True, False)
-    """
-    for name, tensor in (("first", first), ("second", second)):
-        expect(name, tensor, torch.Tensor, "pass the .weight of a layer")
-        if tensor.layout != torch.strided:
-            raise TypeError(
-                f"{name} has layout {tensor.layout}, expected a dense tensor; "
-                "compare its members, such as .values()."
-            )
-    (begin, end), (other_begin, other_end) = _extent(first), _extent(second)
-    overlap = max(begin, other_begin) < min(end, other_end)
-    filled = first.numel() > 0 < second.numel()
-    return overlap and filled and first.device == second.device
-
-
-def _extent(tensor: torch.Tensor) -> tuple[int, int]:
-    storage = tensor.untyped_storage()
-    begin = storage.data_ptr()
-    return begin, begin + storage.nbytes() if begin else 0  # a meta tensor has sizes only
-
-
 def transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
-    """Give the Parameter of the other layer, on the same memory or on memory of its own."""
+    """Return the Parameter of the other layer, on the same memory or on memory of its own."""
     table = weight.detach().T
     if not share:
         table = table.clone(memory_format=torch.contiguous_format)

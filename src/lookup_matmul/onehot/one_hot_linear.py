@@ -6,8 +6,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from lookup_matmul.inputs import ID_DTYPES
-from lookup_matmul.onehot.layer_checks import check_layer, expect
+from lookup_matmul.inputs import check_id_tensor, check_one_device, check_type
+from lookup_matmul.onehot.checks import check_forward, table_of
 
 
 class OneHotLinear(nn.Module):
@@ -57,8 +57,9 @@ class OneHotLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear, padding_idx: int | None = None) -> None:
         super().__init__()
-        expect("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
-        check_layer("linear", linear, nn.Linear)
+        check_type("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
+        check_forward("linear", linear, nn.Linear)
+        table_of("linear", linear)
         self.linear = linear
         self.padding_idx = padding_row(padding_idx, linear.in_features)
 
@@ -82,9 +83,11 @@ class OneHotLinear(nn.Module):
         return "" if self.padding_idx is None else f"padding_idx={self.padding_idx}"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002  # the Embedding's name
-        """Give the rows of the table that the ids name, shape ``ids.shape + (dimension,)``."""
+        """Return the rows of the table that the ids name, shape ``ids.shape + (dimension,)``."""
         ids, weight = input, self.linear.weight
-        _check(ids, weight)
+        check_id_tensor(ids)
+        if isinstance(weight, torch.Tensor):
+            check_one_device(ids, weight, "the table")
         # A tool may have put a Linear with a packed weight here, which takes rows of float32.
         real = isinstance(weight, torch.Tensor) and weight.is_floating_point()
         # Not by one_hot: torch.func.vmap has no batching rule for its scatter_ and says so.
@@ -106,11 +109,11 @@ class Transposed(nn.Module):
     """A parametrization: the weight of a Linear is the transpose of a table that others use."""
 
     def forward(self, table: torch.Tensor) -> torch.Tensor:
-        """Give the weight that belongs to a table."""
+        """Return the weight that belongs to a table."""
         return table.T
 
     def right_inverse(self, weight: torch.Tensor) -> torch.Tensor:
-        """Give the table that belongs to a weight."""
+        """Return the table that belongs to a weight."""
         return weight.T
 
 
@@ -121,7 +124,7 @@ def use_table(linear: nn.Linear, table: nn.Parameter) -> None:
 
 
 def used_table(linear: nn.Module) -> nn.Parameter | None:
-    """Give the table that a Linear computes its weight from, if :func:`use_table` saw to that."""
+    """Return the table that a Linear computes its weight from, if :func:`use_table` saw to that."""
     if not parametrize.is_parametrized(linear, "weight"):
         return None
     steps = _steps(linear)
@@ -137,7 +140,7 @@ def _steps(linear: nn.Module) -> parametrize.ParametrizationList:
 
 
 def padding_row(padding_idx: int | None, rows: int) -> int | None:
-    """Give the row that a padding index names, counted from the end if it is negative."""
+    """Return the row that a padding index names, counted from the end if it is negative."""
     if padding_idx is None:
         return None
     if not isinstance(padding_idx, int) or isinstance(padding_idx, bool):
@@ -151,18 +154,3 @@ def padding_row(padding_idx: int | None, rows: int) -> int | None:
             " pass the id that fills up short sequences."
         )
     return padding_idx % rows
-
-
-def _check(ids: torch.Tensor, weight: object) -> None:
-    """Raise on what can be seen without reading the ids."""
-    if not isinstance(ids, torch.Tensor) or ids.dtype not in ID_DTYPES:
-        arrived, remedy = f"type {type(ids).__name__}", "wrap it in torch.tensor(...)."
-        if isinstance(ids, torch.Tensor):
-            arrived = f"dtype {ids.dtype}"
-            remedy = "convert with ids.long() if the values are meant as row numbers."
-        raise TypeError(f"ids has {arrived}, expected a torch.Tensor of int32 or int64; {remedy}")
-    if isinstance(weight, torch.Tensor) and ids.device != weight.device:
-        raise ValueError(
-            f"ids is on {ids.device} and the table on {weight.device}, expected one device; "
-            "move one of them with .to(...)."
-        )

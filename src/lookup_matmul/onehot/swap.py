@@ -7,17 +7,28 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import nn
 
+from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.onehot.checks import (
+    check_forward,
+    check_memory,
+    check_parameter_hooks,
+    check_plain,
+    check_table,
+    chosen_modules,
+    table_of,
+)
 from lookup_matmul.onehot.layers import transposed
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
-from lookup_matmul.onehot.outcomes import compare_rows
-from lookup_matmul.onehot.swap_checks import (
-    check_embedding,
-    check_memory,
-    check_one_hot_linear,
-    check_parameter_hooks,
-    chosen_modules,
-)
 
+ROWS_TRIED = 128
+REMEDIES = {
+    "max_norm": "an Embedding then shortens rows of its table while it reads them, a product does "
+    "not; shorten the table once and set max_norm=None",
+    "scale_grad_by_freq": "an Embedding then divides gradients by the count of their id, a product "
+    "does not; set scale_grad_by_freq=False",
+    "sparse": "the gradient of a product is dense, which torch.optim.SparseAdam refuses; "
+    "set sparse=False and take another optimizer",
+}
 MODULE_HOOKS = (
     "_forward_hooks",
     "_forward_hooks_with_kwargs",
@@ -95,7 +106,8 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     swapped: list[tuple[nn.Module, nn.Module, list[str]]] = []
     outcomes: dict[str, str] = {}
     for layer, at in chosen.items():
-        weight = check_embedding(at[0], layer)
+        assert isinstance(layer, nn.Embedding)
+        weight = _table_of_embedding(at[0], layer)
         check_memory(at[0], weight, model)
         rows, dim = weight.shape
         linear = nn.Linear(rows, dim, bias=False, device="meta")  # its weight comes from elsewhere
@@ -104,11 +116,10 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
         else:
             check_parameter_hooks(at[0], weight)
             linear.weight = made.setdefault(weight, _moved(weight))
-        assert isinstance(layer, nn.Embedding)
         new = OneHotLinear(linear, layer.padding_idx)
         if weight in used:
             use_table(linear, weight)
-        outcomes |= dict.fromkeys(at, compare_rows(at[0], new, weight))
+        outcomes |= dict.fromkeys(at, _compare_rows(at[0], new, weight))
         swapped.append((layer, new, at))
     _replace(model, swapped)
     return outcomes
@@ -164,7 +175,7 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
     outcomes: dict[str, str] = {}
     for layer, at in chosen.items():
         assert isinstance(layer, OneHotLinear)
-        weight = check_one_hot_linear(at[0], layer)
+        weight = _table_of_one_hot_linear(at[0], layer)
         check_memory(at[0], weight, model)
         new = nn.Embedding(layer.num_embeddings, layer.embedding_dim, device="meta")
         if used_table(layer.linear) is weight:
@@ -179,21 +190,87 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
             check_parameter_hooks(at[0], weight)
             new.weight = made.setdefault(weight, _moved(weight))
         new.padding_idx = layer.padding_idx
-        outcomes |= dict.fromkeys(at, compare_rows(at[0], layer, new.weight))
+        outcomes |= dict.fromkeys(at, _compare_rows(at[0], layer, new.weight))
         swapped.append((layer, new, at))
     _replace(model, swapped)
     return outcomes
 
 
+def _table_of_embedding(name: str, layer: nn.Embedding) -> nn.Parameter:
+    """Return the table of an Embedding whose every property a product can keep, or raise."""
+    check_forward(name, layer, nn.Embedding)
+    weight = table_of(name, layer)
+    check_plain(name, layer, nn.Embedding)
+    for option, why in REMEDIES.items():
+        if value := getattr(layer, option):
+            raise ValueError(f"{name} is an Embedding with {option}={value}: {why}.")
+    check_table(name, weight)
+    return weight
+
+
+def _table_of_one_hot_linear(name: str, layer: OneHotLinear) -> nn.Parameter:
+    """Return the Linear's weight, or the table that it is computed from, or raise."""
+    check_plain(name, layer, OneHotLinear, {"linear"})
+    linear, inner = layer.linear, f"{name}.linear"
+    weight = used_table(linear)
+    if weight is None:
+        check_forward(inner, linear, nn.Linear)
+        weight = table_of(inner, linear)
+        check_plain(inner, linear, nn.Linear)
+    hooked = [kind for kind, hooks in vars(linear).items() if "_hooks" in kind and hooks]
+    if hooked:
+        raise ValueError(
+            f"{inner} has hooks ({', '.join(hooked)}), which would be lost with it; "
+            "remove them first, by .remove() of what registering them returned."
+        )
+    check_table(inner, weight)
+    return weight
+
+
+@torch.no_grad()
+def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
+    """Say how the product's rows compare with the table's, or raise if they differ."""
+    lowest, highest = table.aminmax(dim=1)  # both NaN for a row with a NaN
+    finite = lowest.isfinite() & highest.isfinite()
+    if not finite.all():
+        raise ValueError(
+            f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
+            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers: zero "
+            "times NaN or infinity is NaN, so a product carries it into every row; mend these rows."
+        )
+    tiny, zero = torch.finfo(table.dtype).tiny, table.new_zeros(())
+    # By the bits: where the machine takes subnormal numbers for zeros, comparisons do so too.
+    odd = (table > -tiny) & (table < tiny) & bits_differ(table, zero)
+    count = min(len(table), ROWS_TRIED)
+    spread = torch.linspace(0, len(table) - 1, count, dtype=torch.float64, device=table.device)
+    tried = torch.cat([spread.long(), odd.any(dim=1).nonzero().flatten()[:ROWS_TRIED]])
+    product, expected = layer.forward(tried), table[tried]  # without the hooks of the module
+    differs = bits_differ(product, expected)
+    if not differs.any():
+        return "equal in every bit"
+    sign_lost = ~(bits_differ(expected, -zero) | bits_differ(product, zero))
+    if not (differs & ~sign_lost).any():
+        return "equal, with -0 as +0"
+    off = (product.double() - expected.double()).abs()
+    if (off <= tiny).all():
+        return f"within {tiny:.2g}, with subnormal numbers as 0"
+    worst = int(off.amax(dim=1).argmax())
+    raise ValueError(
+        f"the product of {name} is off by {float(off[worst].max()):.2g} in row "
+        f"{int(tried[worst])}, expected the row itself: matrix products run with reduced "
+        "precision here; call torch.set_float32_matmul_precision('highest') first."
+    )
+
+
 def _used_elsewhere(model: nn.Module, swapped: set[str]) -> set[nn.Parameter]:
-    """Give the Parameters that a module other than those of these names holds."""
+    """Return the Parameters that a module other than those of these names holds."""
     modules = model.named_modules(remove_duplicate=False)
     others = [module for name, module in modules if name not in swapped]
     return {p for module in others for p in module._parameters.values() if p is not None}
 
 
 def _moved(old: nn.Parameter) -> nn.Parameter:
-    """Give the transpose of a Parameter with all that belongs to it: its gradient, its marks."""
+    """Return the transpose of a Parameter with all that belongs to it: its gradient, its marks."""
     with torch.inference_mode(False):  # or the copy could not be trained later
         new = transposed(old, share=False)
         vars(new).update(vars(old))

@@ -41,25 +41,19 @@ class Bags(NamedTuple):
 
 
 Rows: TypeAlias = "sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]"
-Members: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]
 
 
-def members_of(bags: Sequence[Any]) -> Members:
-    """Give ids, offsets and weights, or raise unless those are what ``bags`` holds."""
-    if not isinstance(bags, (tuple, list)) or len(bags) not in (2, 3):
-        count = f" of {len(bags)}" if isinstance(bags, (tuple, list)) else ""
-        raise TypeError(
-            f"bags is a {type(bags).__name__}{count}, expected Bags or (ids, offsets, weights); "
-            "read a matrix with to_bags(...)."
-        )
-    ids, offsets, weights = bags if len(bags) == 3 else (*bags, None)
-    for name, member in (("ids", ids), ("offsets", offsets), ("weights", weights)):
-        if not isinstance(member, torch.Tensor) and (member is not None or name != "weights"):
-            raise TypeError(
-                f"{name} is a {type(member).__name__}, expected a torch.Tensor; "
-                "wrap it in torch.as_tensor(...)."
-            )
-    return ids, offsets, weights
+class Names(NamedTuple):
+    """What a notation calls the members of :class:`Bags`."""
+
+    ids: str
+    offsets: str
+    weights: str
+
+
+BAGS = Names("ids", "offsets", "weights")
+SCIPY = Names("indices", "indptr", "data")
+TORCH = Names("col_indices", "crow_indices", "values")
 
 
 def is_scipy(rows: object) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from lookup_matmul.inputs import check_vocab_size
-from lookup_matmul.sparse.bag_checks import check_bags
-from lookup_matmul.sparse.bags import Bags, members_of
+from lookup_matmul.sparse.bags import BAGS, Bags
+from lookup_matmul.sparse.checks import as_bags, check_arrays
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -59,9 +59,9 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """
     from scipy import sparse  # here, since nothing else of the package needs it
 
-    bags = Bags(*members_of(bags))
+    bags = as_bags(bags)
     check_vocab_size(vocab_size)
-    check_bags(bags, vocab_size)
+    check_arrays(bags, BAGS, vocab_size)
     if bags.ids.device.type != "cpu":
         raise ValueError(f"bags is on {bags.ids.device}, expected cpu; move each with .cpu().")
     values = _values(bags, torch.float32).detach()
@@ -113,9 +113,9 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
             [0., 0., 0., 0.],
             [1., 0., 0., 0.]])
     """
-    bags = Bags(*members_of(bags))
+    bags = as_bags(bags)
     check_vocab_size(vocab_size)
-    check_bags(bags, vocab_size)
+    check_arrays(bags, BAGS, vocab_size)
     ids = bags.ids.contiguous()
     offsets = bags.offsets.to(ids.dtype).contiguous()
     falls = ids[1:] <= ids[:-1]

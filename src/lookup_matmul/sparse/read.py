@@ -2,13 +2,14 @@
 
 from __future__ import annotations  # the reference shows an alias by its name
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from lookup_matmul.sparse.bag_checks import check_rows
-from lookup_matmul.sparse.bags import Bags, Rows, is_scipy, members_of
+from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Names, Rows, is_scipy
+from lookup_matmul.sparse.checks import as_bags, check_arrays
 
 # The dtypes that count as sound input and that NumPy and torch both know;
 # a swapped order of bytes makes another dtype.
@@ -57,38 +58,43 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     (tensor([1, 3, 0], dtype=torch.int32), tensor([0, 2, 2, 3], dtype=torch.int32), \
 tensor([2, 3, 1]))
     """
+    return read_rows(rows, None, None, check=check)
+
+
+def read_rows(
+    rows: Rows,
+    columns: int | None,
+    device: torch.device | None,
+    *,
+    check: bool,
+    copy: bool = False,
+) -> Bags:
+    """Return sparse rows of any notation as bags, checked if so asked.
+
+    They meet a table of ``columns`` rows; ``None`` stands for as many as the rows themselves have.
+    The arrays of SciPy are put on ``device``, if one is named, and copied if ``copy`` says so.
+    """
+    shape: Sequence[int] | None = None
     if isinstance(rows, torch.Tensor):
-        bags = _from_torch(rows)
-    elif isinstance(rows, (tuple, list)) and len(rows) in (2, 3):
-        bags = Bags(*members_of(rows))
+        names, shape, bags = TORCH, rows.shape, _from_torch(rows)
+    elif isinstance(rows, tuple | list) and len(rows) in (2, 3):
+        names, bags = BAGS, as_bags(rows)
     elif is_scipy(rows):
-        bags = _from_scipy(rows)
+        names, shape, bags = SCIPY, rows.shape, _from_scipy(rows, copy)  # type: ignore[union-attr]
     else:
-        count = f" of {len(rows)}" if isinstance(rows, (tuple, list)) else ""
+        count = f" of {len(rows)}" if isinstance(rows, tuple | list) else ""
         raise TypeError(
             f"rows is a {type(rows).__name__}{count}, expected a SciPy CSR matrix, a torch tensor "
             "of layout sparse_csr, or (ids, offsets, weights) as tensors."
         )
     if check:
-        check_rows(bags, rows, column_count(rows))
-    return bags
-
-
-def bags_for(rows: Rows, vocab_size: int, device: torch.device | None, check: bool) -> Bags:
-    """Read rows that meet a table; the arrays of SciPy are put on ``device``, if one is named."""
-    bags = to_bags(rows, check=False)
-    if check:
-        columns = column_count(rows)
-        if columns is not None and columns != vocab_size:
-            raise ValueError(
-                f"rows has {columns} columns and the table {vocab_size} rows, expected as many; "
-                "column k of the one multiplies row k of the other, so make both from the same "
-                "vocabulary."
-            )
-        check_rows(bags, rows, vocab_size)
+        if shape is not None:
+            _check_shape(shape, columns, bags.offsets, names)
+            columns = shape[1]
+        check_arrays(bags, names, columns)
     if device is None or bags.ids.device == device:
         return bags
-    if isinstance(rows, (torch.Tensor, tuple, list)):
+    if names is not SCIPY:
         raise ValueError(
             f"rows is on {bags.ids.device} and weight on {device}, expected one device; "
             "move one of them with .to(...)."
@@ -96,25 +102,27 @@ def bags_for(rows: Rows, vocab_size: int, device: torch.device | None, check: bo
     return Bags(*(member.to(device) for member in bags if member is not None))
 
 
-def column_count(rows: Rows) -> int | None:
-    """Give the number of columns of a matrix; ``None`` for bags, which do not hold it."""
-    return int(rows.shape[1]) if hasattr(rows, "shape") else None
+def _check_shape(
+    shape: Sequence[int], columns: int | None, offsets: torch.Tensor, names: Names
+) -> None:
+    if columns is not None and columns != shape[1]:
+        raise ValueError(
+            f"rows has {shape[1]} columns and the table {columns} rows, expected as many; "
+            "column k of the one multiplies row k of the other, so make both from the same "
+            "vocabulary."
+        )
+    if offsets.numel() != shape[0] + 1:
+        raise ValueError(
+            f"{names.offsets} has {offsets.numel()} elements, expected {shape[0] + 1} for the "
+            f"{shape[0]} rows of the matrix; one for each row, and the end."
+        )
 
 
 def _from_torch(rows: torch.Tensor) -> Bags:
     if rows.layout != torch.sparse_csr or rows.dim() != 2:
-        dense = "rows" if rows.layout == torch.strided else "rows.to_dense()"
-        if rows.dim() > 2:
-            remedy = f"take one matrix of it, such as {dense}[0].to_sparse_csr()"
-        elif rows.dim() < 2:
-            remedy = f"convert with {dense}.reshape(1, -1).to_sparse_csr() if it is one row"
-        elif rows.layout in (torch.sparse_bsr, torch.sparse_bsc):
-            remedy = f"convert with {dense}.to_sparse_csr()"
-        else:
-            remedy = "convert with rows.to_sparse_csr()"
         raise TypeError(
-            f"rows is a tensor of layout {rows.layout} and shape {tuple(rows.shape)}, "
-            f"expected torch.sparse_csr with two dimensions; {remedy}."
+            f"rows is a tensor of layout {rows.layout} and shape {tuple(rows.shape)}, expected "
+            "torch.sparse_csr with two dimensions; convert a matrix with rows.to_sparse_csr()."
         )
     values = rows.values()
     if not values.requires_grad:
@@ -122,42 +130,30 @@ def _from_torch(rows: torch.Tensor) -> Bags:
     return Bags(rows.col_indices(), rows.crow_indices(), values)
 
 
-def _from_scipy(rows: Any) -> Bags:
+def _from_scipy(rows: Any, copy: bool) -> Bags:
     if rows.format != "csr" or rows.ndim != 2:
-        remedy = {
-            1: "convert with rows.reshape(1, -1).tocsr() if it is one row",
-            2: "convert with rows.tocsr()",
-        }.get(rows.ndim, "stack its matrices with rows.reshape(-1, rows.shape[-1]).tocsr()")
         raise TypeError(
-            f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, "
-            f"expected CSR with two dimensions; {remedy}."
+            f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, expected "
+            "CSR with two dimensions; convert a matrix with rows.tocsr()."
         )
     return Bags(
-        _tensor("indices", rows.indices, INDICES),
-        _tensor("indptr", rows.indptr, INDICES),
-        _tensor("data", rows.data, VALUES),
+        _tensor("indices", rows.indices, INDICES, copy),
+        _tensor("indptr", rows.indptr, INDICES, copy),
+        _tensor("data", rows.data, VALUES, copy),
     )
 
 
-def _tensor(name: str, array: np.ndarray, allowed: frozenset[np.dtype]) -> torch.Tensor:
+def _tensor(name: str, array: np.ndarray, allowed: frozenset[np.dtype], copy: bool) -> torch.Tensor:
     """Share the memory of an array, or copy it where torch cannot hold it as it is."""
     if array.dtype not in allowed:
-        raise TypeError(f"{name} has dtype {array.dtype}, {_remedy(name, array.dtype)}.")
+        remedy = (
+            f"int32 or int64; assign rows.{name} = rows.{name}.astype('int64') if its values are "
+            "meant as row numbers"
+            if name != "data"
+            else "native integers or floats of at most 64 bits; convert with rows.astype('float64')"
+        )
+        raise TypeError(f"{name} has dtype {array.dtype}, expected {remedy}.")
     if array.dtype.char == "Q":  # NumPy's second name of uint64, which torch does not know
         array = array.view(np.uint64)
     shareable = array.flags.c_contiguous and array.flags.writeable
-    return torch.from_numpy(array if shareable else array.copy())
-
-
-def _remedy(name: str, dtype: np.dtype) -> str:
-    if name != "data":
-        return (
-            f"expected int32 or int64; assign rows.{name} = rows.{name}.astype('int64') "
-            "if its values are meant as row numbers"
-        )
-    expected = "expected native integers or floats of at most 64 bits; "
-    if dtype.kind == "b":
-        return expected + "convert with rows.astype('float32') if True counts as 1"
-    if dtype.kind == "c":
-        return expected + "take one real number of each, such as rows.real or abs(rows)"
-    return expected + "convert with rows.astype('float64')"
+    return torch.from_numpy(array.copy() if copy or not shareable else array)

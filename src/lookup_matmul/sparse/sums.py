@@ -4,9 +4,9 @@ from __future__ import annotations  # the reference shows an alias by its name
 
 import torch
 
-from lookup_matmul.inputs import check_table
-from lookup_matmul.sparse.bags import Rows, is_scipy
-from lookup_matmul.sparse.read import bags_for
+from lookup_matmul.inputs import check_multiplied, check_weight
+from lookup_matmul.sparse.bags import Rows
+from lookup_matmul.sparse.read import read_rows
 
 
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
@@ -28,7 +28,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
         and a stored zero is an entry like any other.
         Values of another dtype are converted to the weight's.
     weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension at least 1), floating dtype.
+        Shape (vocabulary size, embedding dimension), floating dtype.
         Tensors in ``rows`` have to be on its device; the arrays of SciPy are copied to it.
     check : bool
         Whether to check the input first.
@@ -80,23 +80,14 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
             [ 0.,  0.]])
     """
     if check:
-        check_table(weight)
-        _check_dim(weight)
-    ids, offsets, weights = bags_for(rows, weight.shape[0], weight.device, check)
-    if weight.requires_grad and torch.is_grad_enabled() and is_scipy(rows):
-        # Backward reads them again, and torch cannot see what SciPy writes in the meantime.
-        ids, offsets = ids.clone(), offsets.clone()
-        weights = None if weights is None else weights.clone()
+        check_weight(weight)
+        check_multiplied(weight)
+    # Backward reads the arrays again, and torch cannot see what SciPy writes in the meantime.
+    copy = weight.requires_grad and torch.is_grad_enabled()
+    bags = read_rows(rows, weight.shape[0], weight.device, check=check, copy=copy)
+    ids, offsets, weights = bags
     if weights is not None and weights.dtype != weight.dtype:
         weights = weights.to(weight.dtype)
     return torch.nn.functional.embedding_bag(
         ids, weight, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
     )
-
-
-def _check_dim(weight: torch.Tensor) -> None:
-    if weight.shape[1] == 0:
-        raise ValueError(
-            f"weight has shape {tuple(weight.shape)}, expected at least one column: torch has no "
-            "embedding bag without columns for some dtypes; use dense_matmul."
-        )

@@ -1,8 +1,6 @@
 """The assertions pass where they should, and fail with the place and the size of the difference."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def quiet_nans() -> tuple[torch.Tensor, torch.Tensor]:
-    """Give two NaNs with different bits."""
+    """Return two NaNs with different bits."""
     bits = torch.tensor([0x7FC00000, 0x7FC00001], dtype=torch.int32)
     return bits[:1].view(torch.float32), bits[1:].view(torch.float32)
 
@@ -24,8 +22,10 @@ def quiet_nans() -> tuple[torch.Tensor, torch.Tensor]:
     [torch.tensor([1.0, -0.0, NAN, INF]), torch.tensor([True]), torch.tensor(3), torch.empty(0, 2)],
 )
 def test_a_tensor_is_bitwise_equal_to_its_copy(values):
-    """Whatever it holds, at any strides."""
+    """Whatever it holds, at any strides, and a Parameter without being detached."""
     assert_bitwise_equal(values, values.clone())
+    if values.is_floating_point():
+        assert_bitwise_equal(torch.nn.Parameter(values), values)
     assert_bitwise_equal(
         values.T if values.dim() == 2 else values,
         values.clone().mT if values.dim() == 2 else values,
@@ -127,7 +127,6 @@ def test_senseless_bounds_are_refused(bound):
         (1 + 2j, "(1+2j) of type complex"),
         (10**400, "1000"),
         (torch.tensor([1 + 2j]), "a tensor of layout torch.strided and dtype torch.complex64"),
-        (torch.ones(1).to_sparse(), "a tensor of layout torch.sparse_coo and dtype torch.float32"),
         (np.complex64(1 + 2j), "np.complex64(1+2j) of type complex64"),
     ],
 )
@@ -160,13 +159,6 @@ def test_a_bound_larger_than_the_tensors_is_refused():
         assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2))
 
 
-def test_a_nan_that_is_expected_is_written_once():
-    """Bits are shown where they differ in kind, not where a NaN was not asked for in another dtype."""
-    one, other = torch.tensor([NAN]), torch.tensor([NAN], dtype=torch.float64)
-    with pytest.raises(AssertionError, match=r"First at \[0\]: nan, expected nan\."):
-        assert_within(one, other, 1.0)
-
-
 def test_a_sign_that_is_not_in_the_bits_yet_counts():
     """The imaginary part of a conjugate is a view that torch negates when it is read."""
     numbers = torch.tensor([1 + 2j, 3 - 4j])
@@ -176,31 +168,6 @@ def test_a_sign_that_is_not_in_the_bits_yet_counts():
     assert_bitwise_equal(parts[:1], torch.tensor([-2.0]))  # contiguous, so not copied on the way
     with pytest.raises(AssertionError, match=r"First at \[0\]: -2.0, expected 2.0"):
         assert_bitwise_equal(parts, numbers.imag)
-
-
-QUANTIZED = r"""
-import torch
-from lookup_matmul import assert_bitwise_equal, assert_within, rows_moved
-for kind in (torch.quint8, torch.qint8, torch.qint32):
-    one = torch.quantize_per_tensor(torch.ones(2, 2), 0.5, 0, kind)
-    for call in (assert_bitwise_equal, lambda a, b: assert_within(a, b, 1.0), rows_moved):
-        for pair in ((one, one.clone()), (torch.ones(2, 2), one), (one, torch.ones(2, 2))):
-            try:
-                call(*pair)
-            except TypeError as error:
-                assert f"has dtype {kind}, expected one that is not quantized" in str(error)
-            else:
-                raise SystemExit(f"{call} took {kind}")
-    assert_bitwise_equal(one.int_repr(), one.int_repr().clone())
-print("refused")
-"""
-
-
-def test_quantized_tensors_are_refused():
-    """Their bits are not their values; in a process of its own, since reading them can end it."""
-    command = [sys.executable, "-W", "ignore", "-c", QUANTIZED]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "refused\n", "")
 
 
 def test_integers_are_not_compared_through_float64():
@@ -217,24 +184,16 @@ def test_integers_are_not_compared_through_float64():
     ("other", "message"),
     [
         ([0.0], "is a list, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
-        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense(), torch.view_as_real"),
+        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense(), torch.view_as_real or .dequantize()."),
         (torch.zeros(1).to_sparse(), "has layout torch.sparse_coo and dtype torch.float32, expected a dense real tensor; use .to_dense()"),
-        (torch.nested.nested_tensor([torch.zeros(1)], layout=torch.jagged), "has layout nested and dtype torch.float32, expected a dense real tensor;"),
     ],
 )  # fmt: skip
 def test_other_kinds_are_refused(check, other, message):
-    """Neither lists nor sparse, complex or nested tensors are compared, on either side."""
+    """Neither lists nor sparse or complex tensors are compared, on either side."""
     with pytest.raises(TypeError, match=re.escape(f"actual {message}")):
         check(other, torch.zeros(1))
     with pytest.raises(TypeError, match=re.escape(f"expected {message}")):
         check(torch.zeros(1), other)
-
-
-def test_tensors_that_need_gradients_are_compared():
-    """A parameter can be checked without detaching it."""
-    weight = torch.nn.Parameter(torch.ones(2, 3))
-    assert_bitwise_equal(weight.T, torch.ones(3, 2))
-    assert_within(weight, torch.ones(2, 3), 0.0)
 
 
 @pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 0.0)])

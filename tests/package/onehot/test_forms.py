@@ -1,7 +1,5 @@
 """Both forms against NumPy's indexing in float64, forward and backward."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
@@ -17,7 +15,6 @@ from lookup_matmul import (
     one_hot_matmul,
     rounding_bound,
 )
-from lookup_matmul.inputs import FILLED
 
 FORMS = [lookup, one_hot_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -52,11 +49,12 @@ def scatter_in_float64(ids: torch.Tensor, arriving: torch.Tensor, vocab_size: in
 def test_forward_is_row_picking(form, dtype, id_dtype, shape, device):
     """Every form gives the rows themselves, in the weight's dtype, on its device."""
     ids = torch.randint(11, shape, dtype=id_dtype).to(device)
-    weight = table(11, 5, dtype).to(device)
-    result = form(ids, weight)
-    assert result.shape == (*shape, 5)
-    assert (result.dtype, result.device) == (dtype, weight.device)
-    assert_bitwise_equal(result.cpu(), rows_in_float64(ids, weight).to(dtype))
+    for weight in (table(11, 5, dtype).to(device), table(5, 11, dtype).to(device).T):  # any strides
+        result = form(ids, weight)
+        assert result.shape == (*shape, 5)
+        assert (result.dtype, result.device) == (dtype, weight.device)
+        assert_bitwise_equal(result.cpu(), rows_in_float64(ids, weight).to(dtype))
+        assert_bitwise_equal(form(ids, weight, check=False), result)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -108,41 +106,14 @@ def test_forms_agree_bitwise(vocab_size, dim, shape, dtype, id_dtype, seed):
         assert_bitwise_equal(form(ids, weight), expected)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_weight_may_be_a_transposed_view(form):
-    """The table need not be contiguous."""
-    weight = table(5, 11, torch.float32).T
-    ids = torch.tensor([10, 0, 3])
-    assert_bitwise_equal(form(ids, weight), rows_in_float64(ids, weight).float())
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_empty_table_takes_empty_ids(form):
-    """No rows are fine as long as none is asked for."""
-    assert form(torch.empty(0, dtype=torch.int64), torch.zeros(0, 3)).shape == (0, 3)
-
-
 @pytest.mark.parametrize("dtype", [None, torch.int64, torch.bool, torch.float16, torch.float64])
 def test_one_hot_against_identity(dtype, device):
-    """The encoding picks rows of the identity matrix, in the dtype asked for."""
+    """The encoding picks rows of the identity matrix, as wide as asked, in the dtype asked for."""
     ids = torch.tensor([[2, 0], [3, 3]], dtype=torch.int32, device=device)
-    encoding = one_hot(ids, 4, dtype=dtype)
+    encoding = one_hot(ids, 6, dtype=dtype)
     assert encoding.dtype == (dtype or torch.get_default_dtype())
     assert encoding.device == ids.device
-    assert encoding.tolist() == np.eye(4)[ids.cpu().numpy()].tolist()
-
-
-@pytest.mark.parametrize("batch", [[0], [1, 0], [2, 3]])
-def test_one_hot_width_does_not_depend_on_the_batch(batch):
-    """The width is the vocabulary size, whichever ids occur."""
-    assert one_hot(torch.tensor(batch), 7).shape == (len(batch), 7)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_without_the_check_good_input_gives_the_same(form):
-    """Skipping the check changes nothing else."""
-    ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
-    assert_bitwise_equal(form(ids, weight, check=False), form(ids, weight))
+    assert encoding.tolist() == np.eye(6)[ids.cpu().numpy()].tolist()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -188,33 +159,3 @@ def test_extreme_finite_weights_keep_their_bits(dtype, size):
     weight = weight.repeat(size, size)
     ids = torch.arange(size)
     assert_bitwise_equal(one_hot_matmul(ids, weight), lookup(ids, weight))
-
-
-def test_without_the_check_torch_decides():
-    """On a CPU torch itself refuses an id that is outside, in its own words."""
-    with pytest.raises(IndexError, match="index out of range in self"):
-        lookup(torch.tensor([4]), torch.zeros(4, 2), check=False)
-    with pytest.raises(RuntimeError, match="out of bounds"):
-        one_hot_matmul(torch.tensor([4]), torch.zeros(4, 2), check=False)
-
-
-@pytest.mark.parametrize("dtype", FILLED)
-def test_an_encoding_is_written_in_each_dtype_that_is_named(dtype):
-    """As one that will do where another is refused."""
-    assert one_hot(torch.tensor([2]), 4, dtype=dtype).to(torch.complex64).real.tolist() == [
-        [0, 0, 1, 0]
-    ]
-
-
-@pytest.mark.parametrize(
-    ("dtype", "message"),
-    [
-        ("float32", "dtype is 'float32' of type str, expected a torch.dtype, such as torch.float32"),
-        (torch.uint16, "dtype is torch.uint16, in which torch cannot write single numbers, expected one of bool, uint8"),
-        (torch.float8_e5m2, "convert the result with .to(torch.float8_e5m2)"),
-    ],
-)  # fmt: skip
-def test_other_dtypes_of_an_encoding_are_refused(dtype, message):
-    """By name, and before any number is read."""
-    with pytest.raises(TypeError, match=re.escape(message)):
-        one_hot(torch.tensor([2]), 4, dtype=dtype)

@@ -22,7 +22,7 @@ from lookup_matmul import (
 
 
 def pair(rows=7, dim=3, padding_idx=None, **options):
-    """Give an Embedding and a OneHotLinear of the same table."""
+    """Return an Embedding and a OneHotLinear of the same table."""
     torch.manual_seed(123)
     embedding = nn.Embedding(rows, dim, padding_idx, **options)
     plain = nn.Embedding.from_pretrained(embedding.weight.detach(), freeze=False)
@@ -142,37 +142,29 @@ def test_a_quantized_linear_may_take_the_place_of_the_child():
     assert_within(model(ids), embedding(ids), float(embedding.weight.detach().abs().max()) / 64)
 
 
-BAD_LAYERS = [
-    (lambda: OneHotLinear(nn.Embedding(4, 5)), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one of an Embedding with to_linear"),
-    (lambda: OneHotLinear(nn.Linear(4, 5)), ValueError, "has a bias, expected none"),
-    (lambda: OneHotLinear(nn.Linear(4, 5, bias=False), 4), ValueError, "padding_idx is 4, but a table of 4 rows takes -4 to 3"),
-    (lambda: OneHotLinear(nn.Linear(4, 5, bias=False), -5), ValueError, "padding_idx is -5, but"),
-    (lambda: OneHotLinear(nn.Linear(4, 5, bias=False), True), TypeError, "padding_idx is True of type bool, expected an int"),
-    (lambda: OneHotLinear(nn.utils.parametrizations.weight_norm(nn.Linear(4, 5, bias=False))), ValueError, "linear.weight is computed from other parameters"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("call", "error", "message"), BAD_LAYERS)
-def test_layers_that_are_none_are_refused(call, error, message):
+@pytest.mark.parametrize(
+    ("linear", "padding_idx", "error", "message"),
+    [
+        (nn.Embedding(4, 5), None, TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one of an Embedding with to_linear"),
+        (nn.Linear(4, 5), None, ValueError, "has a bias, expected none"),
+        (nn.Linear(4, 5, bias=False), 4, ValueError, "padding_idx is 4, but a table of 4 rows takes -4 to 3"),
+        (nn.Linear(4, 5, bias=False), -5, ValueError, "padding_idx is -5, but"),
+        (nn.Linear(4, 5, bias=False), True, TypeError, "padding_idx is True of type bool, expected an int"),
+        (nn.utils.parametrizations.weight_norm(nn.Linear(4, 5, bias=False)), None, ValueError, "linear.weight is computed from other parameters"),
+    ],
+)  # fmt: skip
+def test_layers_that_are_none_are_refused(linear, padding_idx, error, message):
     """When it is made, not in the first batch."""
     with pytest.raises(error, match=re.escape(message)):
-        call()
-
-
-@pytest.mark.filterwarnings("ignore:Lazy modules")
-def test_a_lazy_linear_is_refused():
-    """Its weight is not there yet."""
-    with pytest.raises(ValueError, match="LazyLinear without a weight so far"):
-        OneHotLinear(nn.LazyLinear(5, bias=False))
+        OneHotLinear(linear, padding_idx)
 
 
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        ([0, 1], TypeError, "ids has type list, expected a torch.Tensor of int32 or int64; wrap it in torch.tensor(...)."),
-        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected a torch.Tensor of int32 or int64; convert with ids.long() if"),
+        ([0, 1], TypeError, "ids has type builtins.list, expected torch.Tensor; wrap it in torch.tensor(...)."),
+        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected torch.int32 or torch.int64; convert with ids.long() if"),
         (torch.tensor([1], dtype=torch.uint8), TypeError, "ids has dtype torch.uint8, expected"),
-        (torch.tensor([True]), TypeError, "ids has dtype torch.bool, expected"),
         (torch.tensor([1]).to("meta"), ValueError, "ids is on meta and the table on cpu, expected one device"),
         (torch.tensor([7]), RuntimeError, "index 7 is out of bounds"),
         (torch.tensor([-1]), RuntimeError, "index -1 is out of bounds"),

@@ -44,14 +44,14 @@ class Small(nn.Module):
             self.twin = self.tokens
 
     def forward(self, ids):
-        """Give a score for each token of the vocabulary."""
+        """Return a score for each token of the vocabulary."""
         positions = torch.arange(ids.shape[-1], device=ids.device)
         rows = self.tokens(ids) + self.inner["positions"](positions) + self.twin(ids.flip(-1))
         return self.head(rows)
 
 
 def ties(model):
-    """Give which names of state-dict tensors stand for one Parameter, as sorted sizes."""
+    """Return which names of state-dict tensors stand for one Parameter, as sorted sizes."""
     named = model.named_parameters(remove_duplicate=False)
     groups = {}
     for name, parameter in named:
@@ -205,14 +205,14 @@ def test_a_table_used_by_its_name_still_works():
             return linear(self.tokens(ids), self.tokens.weight)
 
     model, ids = Functional(), torch.tensor([2, 3, 1])
-    reference = model(ids)
-    reference.sum().backward()
+    with torch.no_grad():  # whole numbers, whose sums are exact in whichever order they are added
+        model.tokens.weight.copy_(torch.arange(15).reshape(5, 3) % 7 - 3)
     swapped = copy.deepcopy(model)
-    swapped.zero_grad()
     swap_embeddings(swapped)
-    assert_bitwise_equal(swapped(ids), reference)
-    swapped(ids).sum().backward()
-    assert_within(swapped.tokens.linear.weight.grad.T, model.tokens.weight.grad, 1e-5)
+    for network in (model, swapped):
+        network(ids).sum().backward()
+    assert_bitwise_equal(swapped(ids), model(ids))
+    assert_within(swapped.tokens.linear.weight.grad.T, model.tokens.weight.grad, 0.0)
 
 
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")  # as with any layer of ids
@@ -329,60 +329,33 @@ def test_a_product_that_rounds_is_refused(monkeypatch):
     assert isinstance(model.tokens, nn.Embedding)
 
 
-class Scaled(nn.Embedding):
-    """An Embedding whose output is not its table's rows."""
-
-    def forward(self, ids):
-        """Give twice the row."""
-        return 2 * super().forward(ids)
-
-
 class Named(nn.Embedding):
-    """An Embedding with a method of its own."""
-
-    def nearest(self, row):
-        """Give the id of the closest row."""
-        return (self.weight - row).norm(dim=1).argmin()
-
-
-def patched():
-    """Give an Embedding with a forward of its own."""
-    layer = nn.Embedding(5, 3)
-    layer.forward = lambda ids: ids
-    return layer
+    """An Embedding that a tool may ask for its name."""
 
 
 def with_weight(change):
-    """Give an Embedding whose weight was changed."""
+    """Return an Embedding that was changed."""
     layer = nn.Embedding(5, 3)
     with torch.no_grad():
         change(layer)
     return layer
 
 
-def quantized():
-    """Give a layer that only shares the name of an Embedding."""
-    return type("Embedding", (nn.Module,), {"__module__": "torch.ao.nn.quantized"})()
-
-
+# Name: how it is made, the error, and how its text begins.
 REFUSED = {
     "max_norm": (lambda: nn.Embedding(5, 3, max_norm=1.0), ValueError, "inner.layer is an Embedding with max_norm=1.0: an Embedding then shortens rows"),
     "scale_grad_by_freq": (lambda: nn.Embedding(5, 3, scale_grad_by_freq=True), ValueError, "inner.layer is an Embedding with scale_grad_by_freq=True"),
     "sparse": (lambda: nn.Embedding(5, 3, sparse=True), ValueError, "inner.layer is an Embedding with sparse=True: the gradient of a product is dense"),
-    "own forward": (lambda: Scaled(5, 3), TypeError, "inner.layer is a Scaled with a forward of its own"),
-    "patched": (patched, TypeError, "inner.layer is a Embedding with a forward of its own"),
-    "subclass": (lambda: Named(5, 3), TypeError, "Named, expected Embedding itself, since what a subclass"),
-    "bag": (lambda: nn.EmbeddingBag(5, 3), TypeError, "inner.layer is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped"),
-    "quantized": (quantized, TypeError, "inner.layer is a torch.ao.nn.quantized.Embedding, which cannot be swapped"),
+    "patched": (lambda: with_weight(lambda e: setattr(e, "forward", lambda ids: ids)), TypeError, "inner.layer is a Embedding with a forward of its own"),
+    "subclass": (lambda: Named(5, 3), TypeError, "inner.layer is a test_swap.Named, expected Embedding itself, since what a subclass"),
+    "bag": (lambda: nn.EmbeddingBag(5, 3), TypeError, "inner.layer is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected torch.nn.Embedding; name some of ['tokens']"),
+    "quantized": (lambda: type("Embedding", (nn.Module,), {})(), TypeError, "inner.layer is a test_swap.Embedding, which cannot be swapped"),
     "meta": (lambda: nn.Embedding(5, 3, device="meta"), ValueError, "inner.layer.weight is on meta with shape (5, 3) and has no numbers, expected some, since the swap compares the outputs; load the weights first."),
-    "empty": (lambda: nn.Embedding.from_pretrained(torch.zeros(0, 3)), ValueError, "inner.layer.weight is on cpu with shape (0, 3) and has no numbers, expected some, since the swap compares the outputs; swap the others, by names=[...]."),
-    "complex": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(e.weight.to(torch.complex64)))), TypeError, "inner.layer.weight has dtype torch.complex64, expected float16, bfloat16, float32 or float64, which torch can multiply; swap the others, by names=[...]"),
+    "empty": (lambda: nn.Embedding.from_pretrained(torch.zeros(0, 3)), ValueError, "inner.layer.weight is on cpu with shape (0, 3) and has no numbers"),
     "computed": (lambda: nn.utils.parametrizations.weight_norm(nn.Embedding(5, 3)), ValueError, "inner.layer.weight is computed from other parameters"),
-    "lazy": (lambda: with_weight(lambda e: setattr(e, "weight", nn.parameter.UninitializedParameter())), ValueError, "inner.layer is a Embedding without a weight so far"),
-    "float8": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(e.weight.to(torch.float8_e4m3fn)))), TypeError, "inner.layer.weight has dtype torch.float8_e4m3fn, expected float16"),
-    "three": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(torch.zeros(5, 3, 1)))), TypeError, "inner.layer.weight is a Parameter of layout torch.strided with shape (5, 3, 1)"),
+    "float8": (lambda: with_weight(lambda e: setattr(e, "weight", nn.Parameter(e.weight.to(torch.float8_e4m3fn)))), TypeError, "inner.layer.weight is a Parameter of torch.float8_e4m3fn with shape (5, 3), expected"),
     "NaN": (lambda: with_weight(lambda e: e.weight[3].fill_(float("nan"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 3"),
-    "infinity": (lambda: with_weight(lambda e: e.weight[2:, 0].fill_(float("inf"))), ValueError, "in 3 of 5 rows, the first in row 2"),
+    "infinity": (lambda: with_weight(lambda e: e.weight[2:, 0].fill_(float("inf"))), ValueError, "the table of inner.layer has NaN or infinity in 3 of 5 rows, the first in row 2"),
     "buffer": (lambda: with_weight(lambda e: e.register_buffer("counts", torch.zeros(5))), ValueError, "inner.layer also holds ['counts']"),
     "state hook": (lambda: with_weight(lambda e: e.register_state_dict_pre_hook(lambda *_: None)), ValueError, "inner.layer has hooks on its state dict (_state_dict_pre_hooks)"),
     "parameter hook": (lambda: with_weight(lambda e: e.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (5, 3)"),
@@ -427,21 +400,15 @@ def test_two_parameters_on_one_memory_are_refused():
         swap_one_hot_linears(model)
 
 
-@pytest.mark.filterwarnings("ignore:Lazy modules")
 @pytest.mark.parametrize(
     ("make", "names", "error", "message"),
     [
         (lambda: torch.zeros(5, 3), None, TypeError, "model has type torch.Tensor, expected torch.nn.Module"),
         (lambda: nn.Embedding(5, 3), None, ValueError, "model itself is the Embedding, expected one that holds it"),
-        (lambda: nn.Sequential(nn.ReLU()), None, ValueError, "model, a Sequential, holds no torch.nn.Embedding to swap"),
-        (lambda: nn.Sequential(nn.EmbeddingBag(5, 3)), None, TypeError, "0 is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected torch.nn.Embedding; there are no others."),
-        (Small, [], ValueError, "names is empty, expected some of ['tokens', 'inner.positions.0', 'twin']"),
-        (Small, "tokens", TypeError, "names is the str 'tokens', expected several; write ['tokens']"),
-        (Small, 0, TypeError, "names is 0 of type int, expected several; write ['0'] if that is one."),
-        (Small, ["token"], ValueError, "'token' is no module of the model, expected some of ['tokens'"),
-        (Small, ["head"], TypeError, "head is a torch.nn.modules.linear.Linear, expected torch.nn.Embedding"),
-        (lambda: nn.Sequential(nn.Embedding(5, 3), nn.LazyLinear(2)), ["1"], TypeError, "1 is a torch.nn.modules.linear.LazyLinear, expected torch.nn.Embedding; name some of ['0']"),
-        (lambda: nn.Sequential(nn.Embedding(5, 3), nn.ReLU()), ["1"], TypeError, "1 is a torch.nn.modules.activation.ReLU, expected"),
+        (lambda: nn.Sequential(nn.ReLU()), None, ValueError, "names is None and model, a Sequential, holds [], expected a torch.nn.Embedding to swap"),
+        (Small, [], ValueError, "names is [] and model, a Small, holds ['tokens', 'inner.positions.0', 'twin'], expected"),
+        (Small, ["token"], TypeError, "token is no module of the model, which cannot be swapped, expected torch.nn.Embedding; name some of ['tokens'"),
+        (Small, ["head"], TypeError, "head is a torch.nn.modules.linear.Linear, which cannot be swapped"),
     ],
 )  # fmt: skip
 def test_names_that_name_no_embedding_are_refused(make, names, error, message):
@@ -459,22 +426,16 @@ def test_a_lazy_layer_elsewhere_does_no_harm():
 
 
 def one_hot_linear(change=lambda _: None, **options):
-    """Give a OneHotLinear that was changed."""
+    """Return a OneHotLinear that was changed."""
     layer = OneHotLinear(nn.Linear(5, 3, bias=False, **options))
     change(layer)
     return layer
 
 
-class Own(OneHotLinear):
-    """A OneHotLinear with another name."""
-
-
 REFUSED_BACK = {
-    "subclass": (lambda: Own(nn.Linear(5, 3, bias=False)), TypeError, "Own, expected OneHotLinear itself"),
     "patched": (lambda: one_hot_linear(lambda m: setattr(m, "forward", lambda ids: ids)), TypeError, "expected OneHotLinear itself, since what a subclass or a forward of its own"),
     "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a Bilinear with a forward of its own"),
     "bias": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Linear(5, 3))), ValueError, "has a bias, expected none"),
-    "computed": (lambda: one_hot_linear(lambda m: nn.utils.parametrizations.weight_norm(m.linear)), ValueError, "layer.linear.weight is computed from other parameters"),
     "hook": (lambda: one_hot_linear(lambda m: m.linear.register_forward_hook(print)), ValueError, "layer.linear has hooks (_forward_hooks"),
     "buffer": (lambda: one_hot_linear(lambda m: m.register_buffer("factor", torch.ones(5))), ValueError, "layer also holds ['factor']"),
     "buffer inside": (lambda: one_hot_linear(lambda m: m.linear.register_buffer("factor", torch.ones(5))), ValueError, "layer.linear also holds ['factor']"),
@@ -497,9 +458,7 @@ def test_what_cannot_be_kept_on_the_way_back_is_refused_by_name(case):
 def test_a_weight_that_another_layer_uses_in_its_own_shape_is_refused():
     """An Embedding cannot hold it; and a plain Linear takes rows, which no Embedding does."""
     model = nn.ModuleDict({"tokens": one_hot_linear(), "other": nn.Linear(5, 3, bias=False)})
-    with pytest.raises(
-        TypeError, match=r"other is a torch.nn.modules.linear.Linear, expected lookup_"
-    ):
+    with pytest.raises(TypeError, match=r"other is a torch.nn.modules.linear.Linear, which"):
         swap_one_hot_linears(model, ["other"])
     model["other"].weight = model["tokens"].linear.weight
     with pytest.raises(ValueError, match=r"weight of tokens.linear is that of another layer too"):
@@ -507,5 +466,3 @@ def test_a_weight_that_another_layer_uses_in_its_own_shape_is_refused():
     model["other"] = model["tokens"].linear
     with pytest.raises(ValueError, match=r"weight of tokens.linear is that of another layer too"):
         swap_one_hot_linears(model)
-    with pytest.raises(ValueError, match=r"holds no lookup_matmul.OneHotLinear to swap"):
-        swap_one_hot_linears(Small())

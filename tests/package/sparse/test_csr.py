@@ -78,7 +78,7 @@ def test_to_scipy_shares_memory_and_copies_where_documented():
         assert (rows.indices.dtype == np.int32) is (shared == (True, True) and ids is bags.ids)
         assert np.shares_memory(rows.indices, ids.numpy()) is shared[0]
         assert np.shares_memory(rows.indptr, offsets.numpy()) is shared[1]
-    for dtype in (torch.float16, torch.bfloat16):
+    for dtype in (torch.float16, torch.bfloat16, torch.float8_e5m2):
         assert to_scipy_csr(bags._replace(weights=bags.weights.to(dtype)), 9).dtype == np.float32
     assert to_scipy_csr(bags._replace(weights=None), 9).data.tolist() == [1.0] * len(bags.ids)
 
@@ -90,6 +90,9 @@ def test_to_torch_shares_memory():
     rows = to_torch_csr(bags._replace(weights=values), 9)
     assert shares_storage(rows.values(), values)
     assert shares_storage(rows.col_indices(), bags.ids)
+    read = to_bags(rows)
+    for member, part in zip(read, (bags.ids, bags.offsets, values), strict=True):
+        assert shares_storage(member, part)
     (rows.to_dense() * 2).sum().backward()
     assert (values.grad == 2).all()
 
@@ -161,14 +164,38 @@ def test_to_torch_copies_what_is_not_contiguous():
     assert (to_scipy_csr(spread, 9) != to_scipy_csr(bags, 9)).nnz == 0
 
 
-def test_values_of_eight_bits_become_float32():
-    """NumPy has no such dtype."""
-    bags = Bags(torch.tensor([1]), torch.tensor([0, 1]), torch.ones(1).to(torch.float8_e5m2))
-    assert to_scipy_csr(bags, 4).dtype == np.float32
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bags_share_the_memory_of_scipy(index, dtype):
+    """A change of the matrix is seen in each of the three tensors."""
+    rows = matrix(index, dtype)
+    bags = to_bags(rows)
+    for member, array in zip(bags, (rows.indices, rows.indptr, rows.data), strict=True):
+        assert np.shares_memory(member.numpy(), array)
+        assert member.numpy().dtype == array.dtype
 
 
-def test_the_number_of_columns_is_asked_for():
-    """A matrix has one, so it cannot be left open."""
-    for form in (to_scipy_csr, to_torch_csr):
-        with pytest.raises(TypeError, match="vocab_size is None of type NoneType"):
-            form(Bags(torch.tensor([1]), torch.tensor([0, 1])), None)
+def test_bags_of_tensors_pass_through():
+    """A triple is checked and returned as it is, without a number of columns to check against."""
+    ids, offsets = torch.tensor([7, 10**6]), torch.tensor([0, 2])
+    assert to_bags((ids, offsets)) == (ids, offsets, None)
+    with pytest.raises(IndexError, match="row 0 names column -1"):
+        to_bags((torch.tensor([-1]), torch.tensor([0, 1])))
+
+
+def test_both_names_of_a_long_dtype_are_shared():
+    """NumPy has two for 64 bits; torch knows one of the unsigned."""
+    for dtype in (np.longlong, np.ulonglong):
+        rows = sparse.csr_array((np.ones(1, dtype), np.array([1]), np.array([0, 1])), shape=(1, 4))
+        assert rows.data.dtype == dtype
+        assert np.shares_memory(to_bags(rows).weights.numpy(), rows.data)
+
+
+def test_an_edited_matrix_edits_its_bags():
+    """As documented: SciPy adds up duplicates unasked, and a copy is spared."""
+    arrays = np.array([1, 4, 2], np.float32), np.array([2, 2, 0]), np.array([0, 2, 3])
+    rows = sparse.csr_array(arrays, shape=(2, 4))
+    shared, spared = to_bags(rows), to_bags(rows.copy())
+    rows != 0  # noqa: B015 - the comparison is what edits
+    assert shared.weights.tolist() != [1, 4, 2]
+    assert spared.weights.tolist() == [1, 4, 2]

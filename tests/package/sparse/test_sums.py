@@ -15,13 +15,11 @@ from lookup_matmul import (
     assert_within,
     dense_matmul,
     dense_rows,
-    lookup,
     rounding_bound,
     sum_of_rows,
     to_bags,
     to_torch_csr,
 )
-from lookup_matmul.sparse.dense import ADDED
 
 FORMS = [sum_of_rows, dense_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -236,13 +234,15 @@ def test_scipy_may_edit_a_matrix_between_forward_and_backward(form, edit):
 def test_scipy_arrays_are_copied_for_a_gradient_only():
     """Without one the forward pass reads them where they are."""
     rows = sparse.csr_array(np.eye(4, dtype=np.float32))
-    weight = torch.eye(4)
-    with mock.patch("torch.Tensor.clone", side_effect=AssertionError("a copy")):
-        sum_of_rows(rows, weight)
-        with torch.no_grad():
-            sum_of_rows(rows, weight.requires_grad_())
-        with pytest.raises(AssertionError, match="a copy"):
+    bag = torch.nn.functional.embedding_bag
+    for needed in (False, True):
+        weight = torch.eye(4, requires_grad=needed)
+        with mock.patch("torch.nn.functional.embedding_bag", wraps=bag) as called:
             sum_of_rows(rows, weight)
+            with torch.no_grad():
+                sum_of_rows(rows, weight)
+        read = [call.args[0].numpy() for call in called.call_args_list]
+        assert [np.shares_memory(ids, rows.indices) for ids in read] == [not needed, True]
 
 
 @pytest.mark.parametrize(("dtype", "reached"), [(torch.float16, 2048), (torch.bfloat16, 256)])
@@ -255,33 +255,23 @@ def test_half_precision_gradients_stand_still(dtype, reached):
         assert weight.grad.tolist() == [[torch.tensor(expected).to(dtype).item()] * 2]
 
 
-def test_autocast_reaches_the_dense_product_only():
-    """As documented: the sum stays in the dtype of the weight."""
-    rows, weight = (torch.tensor([1]), torch.tensor([0, 1])), torch.ones(4, 2)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert sum_of_rows(rows, weight).dtype == torch.float32
-        assert dense_matmul(rows, weight).dtype == torch.bfloat16
-
-
 @pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("check", [True, False])
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
-def test_forms_compile(form, notation, backend, check):
+def test_forms_compile(form, notation, check):
     """Checked or not, in every notation; and the checks still refuse."""
     torch.compiler.reset()
     weight = torch.randn(5, 4, requires_grad=True)
     sound = Bags(IDS, OFFSETS, NUMBERS.float())
-    compiled = torch.compile(lambda rows, w: form(rows, w, check=check), backend=backend)
+    compiled = torch.compile(lambda rows, w: form(rows, w, check=check), backend="aot_eager")
     rows = written(sound, 5, notation)
     assert_bitwise_equal(compiled(rows, weight), form(rows, weight))
     compiled(rows, weight).sum().backward()
     if check:
-        for ids, error in (([3, 0, 5, 2, 1], "column 5"), ([3, 0, -1, 2, 1], "column -1")):
-            broken = written(sound._replace(ids=torch.tensor(ids)), 5, notation)
-            with pytest.raises(IndexError, match=error):
-                compiled(broken, weight)
+        broken = written(sound._replace(ids=torch.tensor([3, 0, -1, 2, 1])), 5, notation)
+        with pytest.raises(IndexError, match="column -1"):
+            compiled(broken, weight)
 
 
 @pytest.mark.parametrize("notation", ["bags", "scipy"])
@@ -308,74 +298,6 @@ def test_a_torch_tensor_is_read_before_a_transform(form):
         torch.func.grad(lambda w: form(rows, w).sum())(weight)
     bags = to_bags(rows)
     assert (torch.func.grad(lambda w: form(bags, w).sum())(weight) == 1).all()
-
-
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int8, torch.uint8, torch.bool])
-def test_written_out_values_are_not_cut_off(dtype):
-    """A half is no integer, and 300 no byte."""
-    ids, offsets = torch.tensor([1]), torch.tensor([0, 1])
-    value = torch.tensor([0.5]) if dtype == torch.int64 else torch.tensor([300])
-    with pytest.raises(TypeError, match=f"dtype is {dtype} and the values are {value.dtype}"):
-        dense_rows((ids, offsets, value), 4, dtype=dtype)
-    whole = torch.tensor([3], dtype=torch.uint8)
-    assert dense_rows((ids, offsets, whole), 4, dtype=torch.int64).tolist() == [[0, 3, 0, 0]]
-
-
-TOO_LARGE = [
-    (torch.int8, [100, 100], torch.int8, "200", "-128 to 127"),
-    (torch.int8, [-100, -29], torch.int8, "-129", "-128 to 127"),
-    (torch.uint8, [200, 56], torch.uint8, "256", "0 to 255"),
-    (torch.int32, [2**31 - 1, 1], torch.int32, r"2.14748e\+09", "-2147483648 to 2147483647"),
-    (torch.int64, [2**62, 2**62], torch.int64, r"9.22337e\+18", f"-{2**63} to {2**63 - 1}"),
-    (torch.int64, [-(2**63), -1], torch.int64, r"-9.22337e\+18", f"-{2**63} to {2**63 - 1}"),
-    (None, 2, torch.bool, "2", "0 to 1"),
-    (None, 128, torch.int8, "128", "-128 to 127"),
-]
-
-
-@pytest.mark.parametrize(("given", "values", "dtype", "total", "held"), TOO_LARGE)
-def test_written_out_sums_do_not_wrap_around(given, values, dtype, total, held):
-    """Entries of one place add up; the row and the column are named where that is too much."""
-    count = values if given is None else len(values)
-    ids, offsets = torch.tensor([1, 2] + [3] * count), torch.tensor([0, 1, 2 + count])
-    weights = None if given is None else torch.tensor([7, 7, *values], dtype=given)
-    said = rf"row 1 has several entries in column 3 that add up to {total}, expected {held}, as"
-    with pytest.raises(ValueError, match=f"{said} {dtype} holds; ask for a wider dtype"):
-        dense_rows((ids, offsets, weights), 4, dtype=dtype)
-    fewer = None if weights is None else weights[:-1]
-    one_less = dense_rows((ids[:-1], torch.tensor([0, 1, 1 + count]), fewer), 4, dtype=dtype)
-    assert one_less[1, 3] == (count - 1 if given is None else values[0])
-    if dtype != torch.int64:
-        wider = dense_rows((ids, offsets, weights), 4, dtype=torch.int64)
-        assert wider[1].tolist() == [0, 0, 7 if given else 1, sum(values) if given else count]
-
-
-@pytest.mark.filterwarnings("ignore:ComplexHalf support")
-@pytest.mark.parametrize("dtype", ADDED)
-def test_a_dtype_that_torch_can_add_up_is_taken(dtype):
-    """Each that is named as one that will do."""
-    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
-    if dtype not in (torch.bool, torch.int8):  # which cannot hold the values
-        assert dense_rows(rows, 4, dtype=dtype).to(torch.complex64).real.tolist() == [[0, 1, 0, 0]]
-
-
-@pytest.mark.parametrize("dtype", [torch.uint64, "float32"])
-def test_a_dtype_that_torch_cannot_add_up_is_refused(dtype):
-    """With those that will do, or with what a dtype is."""
-    rows = (torch.tensor([1]), torch.tensor([0, 1]), torch.tensor([1], dtype=torch.uint8))
-    said = (
-        "single numbers, expected one of bool,.* float8_e4m3fn"
-        if dtype == torch.uint64
-        else "of type str, expected a torch.dtype"
-    )
-    with pytest.raises(TypeError, match=f"dtype is '?{dtype}.*{said}"):
-        dense_rows(rows, 4, dtype=dtype)
-
-
-def test_sums_of_64_bits_that_float64_rounds_are_taken():
-    """The largest number is one that only looks too large in float64."""
-    rows = (torch.tensor([1, 1]), torch.tensor([0, 2]), torch.tensor([2**63 - 2, 1]))
-    assert dense_rows(rows, 4, dtype=torch.int64).tolist() == [[0, 2**63 - 1, 0, 0]]
 
 
 def test_values_are_mapped_over():
@@ -418,15 +340,7 @@ def test_every_notation_gives_the_same_bits(form, kind, device):
     result = form(given_as, weight)
     assert result.device == weight.device
     assert_bitwise_equal(result, form(bags, weight))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_gradients_reach_the_values_of_a_torch_tensor(form):
-    """Through a CSR tensor down to the tensor that its values came from."""
-    values = torch.tensor([2.0, 3.0, 4.0], requires_grad=True)
-    rows = to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 3]), values), 4)
-    form(rows, torch.eye(4)).sum().backward()
-    assert values.grad.tolist() == [1.0, 1.0, 1.0]
+    assert_bitwise_equal(result, form(given_as, weight, check=False))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -454,13 +368,6 @@ def test_counts_are_values_too(form):
     assert dense_rows((ids, offsets), 4, dtype=torch.int64).tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
 
 
-def test_a_row_with_a_single_one_is_a_lookup():
-    """Nothing is added, so the bits are those of the table."""
-    ids, weight = torch.tensor([2, 3, 1]), table(4, 5, torch.float32)
-    result = sum_of_rows((ids, torch.arange(4)), weight)
-    assert_bitwise_equal(result, lookup(ids, weight))
-
-
 def test_columns_without_an_entry_are_never_read():
     """NaN in a row that nobody names stays there; the dense product spreads it."""
     weight = torch.zeros(4, 2)
@@ -481,11 +388,3 @@ def test_arrays_that_torch_cannot_hold_are_copied(change):
     else:
         rows.data, rows.indices = data[::-1].copy()[::-1], indices[::-1].copy()[::-1]
     assert_bitwise_equal(sum_of_rows(rows, torch.eye(4)), expected)
-
-
-def test_unchecked_input_gives_the_same_result():
-    """``check=False`` leaves out the checks and nothing else."""
-    rows = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
-    weight = table(11, 5, torch.float32)
-    for form in FORMS:
-        assert_bitwise_equal(form(rows, weight, check=False), form(rows, weight))

@@ -1,0 +1,179 @@
+"""Which layers hold a table that can be moved, and the words for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+from torch.nn.parameter import UninitializedParameter, is_lazy
+
+from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.inputs import MULTIPLIED, check_type
+
+STATE_HOOKS = (
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
+    """Raise unless a layer computes what its kind does."""
+    if type(layer).forward is not kind.forward or "forward" in vars(layer):
+        raise TypeError(
+            f"{name} is a {type(layer).__name__} with a forward of its own, expected that of "
+            f"torch.nn.{kind.__name__}, or the outputs would differ; make the other layer "
+            "yourself and bring the table over with copy_weight."
+        )
+
+
+def check_unhooked(name: str, layer: nn.Module, remedy: str) -> None:
+    """Raise if a layer has hooks, which another layer with its table would not have."""
+    if layer._forward_hooks or layer._forward_pre_hooks:
+        raise ValueError(
+            f"{name} has hooks, which may change what goes in or out, expected none; {remedy}."
+        )
+
+
+def check_filled(name: str, weight: torch.Tensor) -> None:
+    """Raise if the weight of a layer has a shape and no numbers."""
+    if weight.is_meta:
+        raise ValueError(
+            f"{name}.weight lies on the device meta, which stores no numbers, expected a table "
+            "with numbers; load it, or move it with to_empty(device=...) and initialize it."
+        )
+
+
+def table_of(name: str, layer: nn.Module) -> nn.Parameter:
+    """Return the weight of a layer, or raise unless it is one that can be written and trained."""
+    if isinstance(layer, nn.Linear) and layer.bias is not None:
+        raise ValueError(
+            f"{layer} has a bias, expected none: a lookup adds nothing. Make it with bias=False, "
+            "or fold the bias into every row first: with one-hot rows it adds the same to each."
+        )
+    return stored_weight(name, layer)
+
+
+def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
+    """Return the weight of a layer, or raise if it is computed from others or not there yet."""
+    weight = layer._parameters.get("weight")
+    if weight is None:
+        raise ValueError(
+            f"{name}.weight is computed from other parameters, expected one that is stored, since "
+            "only that can be written and trained; undo it first, for instance with "
+            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight'), "
+            f"torch.nn.utils.remove_weight_norm({name}) or "
+            f"torch.nn.utils.prune.remove({name}, 'weight')."
+        )
+    if isinstance(weight, UninitializedParameter):
+        raise ValueError(
+            f"{name} is a {type(layer).__name__} without a weight so far, expected a table; "
+            "call it with a batch first, which tells it the number of columns."
+        )
+    return weight
+
+
+def check_plain(
+    name: str, layer: nn.Module, kind: type[nn.Module], children: Iterable[str] = ()
+) -> None:
+    """Raise if a layer is or holds more than its kind, which would be lost with it."""
+    if type(layer) is not kind or "forward" in vars(layer):
+        raise TypeError(
+            f"{name} is a {_full_name(layer)}, expected {kind.__name__} itself, since what a "
+            "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
+            "on the module that holds it."
+        )
+    own = {*layer._parameters, *layer._buffers, *layer._modules} - {"weight", "bias", *children}
+    if own:
+        raise ValueError(
+            f"{name} also holds {sorted(own)}, which would be lost; move it elsewhere first."
+        )
+    hooked = [kind for kind in STATE_HOOKS if getattr(layer, kind)]
+    if hooked:
+        raise ValueError(
+            f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "
+            "'weight', and the swap renames it; remove them first."
+        )
+
+
+def check_table(name: str, weight: nn.Parameter) -> None:
+    """Raise unless torch can multiply by a table and there are numbers to compare."""
+    dense = type(weight) is nn.Parameter and weight.layout == torch.strided and weight.dim() == 2
+    if not dense or weight.dtype not in MULTIPLIED:
+        raise TypeError(
+            f"{name}.weight is a {type(weight).__qualname__} of {weight.dtype} with shape "
+            f"{tuple(weight.shape)}, expected a dense torch.nn.Parameter with two dimensions of a "
+            "dtype that torch can multiply; swap before sharding or wrapping, or swap the others, "
+            "by names=[...]."
+        )
+    if weight.is_meta or not weight.numel():
+        remedy = "load the weights first" if weight.numel() else "swap the others, by names=[...]"
+        raise ValueError(
+            f"{name}.weight is on {weight.device} with shape {tuple(weight.shape)} and has no "
+            f"numbers, expected some, since the swap compares the outputs; {remedy}."
+        )
+
+
+def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
+    """Raise if the numbers of a Parameter are also those of another tensor of the model."""
+    held = [*model.named_parameters(remove_duplicate=False)]
+    for other_name, other in [*held, *model.named_buffers(remove_duplicate=False)]:
+        if other is weight or is_lazy(other) or other.layout != torch.strided:
+            continue
+        if shares_storage(weight, other):
+            raise ValueError(
+                f"the weight of {name} and {other_name} are two tensors on one memory, expected "
+                "one Parameter or two memories, since a swap would part them; tie them by "
+                "assigning one Parameter to both, or clone one."
+            )
+
+
+def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
+    """Raise if somebody waits for gradients in the shape that the Parameter has now."""
+    if weight._backward_hooks or getattr(weight, "_post_accumulate_grad_hooks", None):
+        raise ValueError(
+            f"the weight of {name} has hooks of its own, which expect gradients of shape "
+            f"{tuple(weight.shape)}, and the swap transposes it; remove them first, by .remove() "
+            "of what registering them returned."
+        )
+
+
+def chosen_modules(
+    model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
+) -> dict[nn.Module, list[str]]:
+    """Return the modules to swap, each with all of its names in the model."""
+    check_type("model", model, nn.Module, "pass the model that holds the layers")
+    wanted = "torch.nn.Embedding" if kind is nn.Embedding else "lookup_matmul.OneHotLinear"
+    modules = dict(model.named_modules(remove_duplicate=False))
+    fitting = [name for name, module in modules.items() if isinstance(module, kind)]
+    if isinstance(model, kind):
+        raise ValueError(
+            f"model itself is the {type(model).__name__}, expected one that holds it, since it is "
+            "replaced in place; convert a single layer with to_linear or to_embedding."
+        )
+    asked = fitting if names is None else list(names)
+    if names is None and kind is nn.Embedding:  # quantized layers share the names of the others
+        alike = ("Embedding", "EmbeddingBag")
+        asked = [n for n, m in modules.items() if n in fitting or type(m).__name__ in alike]
+    for name in asked:
+        if name not in fitting:
+            found = (
+                f"a {_full_name(modules[name])}" if name in modules else "no module of the model"
+            )
+            raise TypeError(
+                f"{name or 'model'} is {found}, which cannot be swapped, expected {wanted}; "
+                f"name some of {fitting}."
+            )
+    if not asked:
+        raise ValueError(
+            f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected a "
+            f"{wanted} to swap; swap before scripting or quantizing."
+        )
+    chosen = {modules[name] for name in asked}
+    return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}
+
+
+def _full_name(module: nn.Module) -> str:
+    return f"{type(module).__module__}.{type(module).__qualname__}"

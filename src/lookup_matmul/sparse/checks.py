@@ -1,0 +1,161 @@
+"""What counts as bad input among sparse rows, in the words of the notation they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from lookup_matmul.inputs import ID_DTYPES, check_stored, check_vocab_size, find_outside
+from lookup_matmul.sparse.bags import BAGS, SCIPY, Bags, Names
+
+INTEGERS = frozenset(
+    getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
+)
+
+
+def check_bags(bags: Bags, vocab_size: int | None) -> None:
+    """Raise unless the arrays of ``bags`` describe rows over ``vocab_size`` columns.
+
+    Parameters
+    ----------
+    bags : Bags
+        The ids, offsets and weights to be checked; a tuple or list of them will do.
+    vocab_size : int, optional
+        Number of columns, which is the number of rows of the table they will meet;
+        ``None`` if it is not known yet: then ids need only not be negative.
+
+    Raises
+    ------
+    TypeError
+        If a member is no tensor, there are not two or three, ids or offsets are neither int32
+        nor int64, weights are neither integers nor floats, or ``vocab_size`` is no ``int``.
+    ValueError
+        If a member is not one-dimensional, the devices differ or are ``meta``, there are not
+        as many weights as ids, or the offsets do not begin with 0, fall, or do not end at the
+        number of ids; also if ``vocab_size`` is negative.
+    IndexError
+        If an id is negative or at least ``vocab_size``.
+
+    Notes
+    -----
+    Five numbers are brought to the CPU; on an accelerator that waits for the work queued before,
+    and under :func:`torch.compile` it breaks the graph.
+
+    Examples
+    --------
+    >>> from lookup_matmul import Bags
+    >>> check_bags(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4)
+    >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
+    Traceback (most recent call last):
+    ...
+    IndexError: row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; \
+1 of the 3 entries is outside. Give the table more rows or correct the ids.
+    """
+    if vocab_size is not None:
+        check_vocab_size(vocab_size)
+    check_arrays(as_bags(bags), BAGS, vocab_size)
+
+
+def as_bags(members: Sequence[Any]) -> Bags:
+    """Return two or three tensors as :class:`Bags`, or raise unless that is what arrived."""
+    if not isinstance(members, tuple | list) or len(members) not in (2, 3):
+        count = f" of {len(members)}" if isinstance(members, tuple | list) else ""
+        raise TypeError(
+            f"bags is a {type(members).__name__}{count}, expected Bags or (ids, offsets, weights); "
+            "read a matrix with to_bags(...)."
+        )
+    bags = Bags(*members)
+    for name, member in zip(BAGS, bags, strict=True):
+        if not isinstance(member, torch.Tensor) and (member is not None or name != "weights"):
+            raise TypeError(
+                f"{name} is a {type(member).__name__}, expected a torch.Tensor; "
+                "wrap it in torch.as_tensor(...)."
+            )
+    return bags
+
+
+def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
+    """Raise as :func:`check_bags` does, in the words of the notation that was read."""
+    ids, offsets, weights = bags
+    for name, member in zip(names, bags, strict=True):
+        if member is not None:
+            _check_member(name, member, ids, names.ids)
+    for name, member in ((names.ids, ids), (names.offsets, offsets)):
+        if member.dtype not in ID_DTYPES:
+            raise TypeError(
+                f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
+                f"convert with {name}.long() if the values are meant as row numbers."
+            )
+    check_stored(names.ids, ids)
+    if weights is not None:
+        _check_weights(weights, len(ids), names)
+    _check_offsets(offsets, len(ids), names)
+    if outside := find_outside(ids, columns, "column", "entries"):
+        place, value, said = outside
+        row = int(torch.searchsorted(offsets, place[0], right=True)) - 1
+        remedy = (
+            "A negative column does not count from the end: leave the entry out."
+            if value < 0
+            else f"Give the table more rows or correct the {names.ids}."
+        )
+        raise IndexError(f"row {row} names column {value}, {said} {remedy}")
+
+
+def _check_member(name: str, member: torch.Tensor, ids: torch.Tensor, ids_name: str) -> None:
+    if member.dim() != 1 or member.layout is not torch.strided:
+        raise ValueError(
+            f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
+            "expected one dense dimension; flatten it."
+        )
+    if member.device != ids.device:
+        raise ValueError(
+            f"{ids_name} is on {ids.device} and {name} on {member.device}, expected one device; "
+            "move one of them with .to(...)."
+        )
+
+
+def _check_weights(weights: torch.Tensor, entries: int, names: Names) -> None:
+    if not (weights.is_floating_point() or weights.dtype in INTEGERS):
+        raise TypeError(
+            f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
+            "convert with .float() if True counts as 1."
+        )
+    if len(weights) != entries:
+        raise ValueError(
+            f"{names.weights} has {len(weights)} elements and {names.ids} {entries}, "
+            "expected as many; give each entry its value."
+        )
+
+
+def _check_offsets(offsets: torch.Tensor, entries: int, names: Names) -> None:
+    """Raise unless the offsets begin with 0, never fall, and end at the number of entries."""
+    name, end = names.offsets, len(offsets) - 1
+    if end < 0:
+        raise ValueError(
+            f"{name} is empty, expected one element for each row and the end; "
+            "no rows at all are written as [0]."
+        )
+    if (first := int(offsets[0])) != 0:
+        raise ValueError(
+            f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "
+            "subtract the first element if this is a slice of a larger matrix."
+        )
+    falls = offsets[1:] < offsets[:-1]
+    if falls.any():
+        row = int(falls.int().argmax())
+        raise ValueError(
+            f"row {row} begins at {int(offsets[row])} and ends at {int(offsets[row + 1])}, "
+            f"expected offsets that never fall; correct {name}[{row + 1}]."
+        )
+    if (last := int(offsets[-1])) != entries:
+        place = f"row {end - 1} ends at {name}[{end}] = {last}" if end else f"{name} is [0]"
+        remedy = (
+            "append it if the offsets are only the beginnings (include_last_offset=False)"
+            if names is BAGS
+            else "drop what lies beyond with rows.prune()"
+            if names is SCIPY and last < entries
+            else f"correct {name}[{end}], or the arrays if some are cut off"
+        )
+        raise ValueError(f"{place}, expected {entries}, the number of entries; {remedy}.")
