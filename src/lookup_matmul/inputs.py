@@ -92,9 +92,13 @@ A negative id does not count from the end: mask it or map it to a row first.
 def check_type(name: str, value: object, kind: type, remedy: str) -> None:
     """Raise unless ``value`` is of a kind; quantized layers share the short names of the others."""
     if not isinstance(value, kind):
-        arrived = f"{type(value).__module__}.{type(value).__qualname__}"
         wanted = "torch.Tensor" if kind is torch.Tensor else f"torch.nn.{kind.__name__}"
-        raise TypeError(f"{name} has type {arrived}, expected {wanted}; {remedy}.")
+        raise TypeError(f"{name} has type {full_name(value)}, expected {wanted}; {remedy}.")
+
+
+def full_name(value: object) -> str:
+    """Return the name of a value's class with where it comes from."""
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def check_id_tensor(ids: torch.Tensor) -> None:

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedParameter, is_lazy
 
 from lookup_matmul.equality.storage import shares_storage
-from lookup_matmul.inputs import MULTIPLIED, check_type
+from lookup_matmul.inputs import MULTIPLIED, check_type, full_name
 
 STATE_HOOKS = (
     "_state_dict_hooks",
@@ -81,7 +81,7 @@ def check_plain(
     """Raise if a layer is or holds more than its kind, which would be lost with it."""
     if type(layer) is not kind or "forward" in vars(layer):
         raise TypeError(
-            f"{name} is a {_full_name(layer)}, expected {kind.__name__} itself, since what a "
+            f"{name} is a {full_name(layer)}, expected {kind.__name__} itself, since what a "
             "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
             "on the module that holds it."
         )
@@ -159,9 +159,7 @@ def chosen_modules(
         asked = [n for n, m in modules.items() if n in fitting or type(m).__name__ in alike]
     for name in asked:
         if name not in fitting:
-            found = (
-                f"a {_full_name(modules[name])}" if name in modules else "no module of the model"
-            )
+            found = f"a {full_name(modules[name])}" if name in modules else "no module of the model"
             raise TypeError(
                 f"{name or 'model'} is {found}, which cannot be swapped, expected {wanted}; "
                 f"name some of {fitting}."
@@ -173,7 +171,3 @@ def chosen_modules(
         )
     chosen = {modules[name] for name in asked}
     return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}
-
-
-def _full_name(module: nn.Module) -> str:
-    return f"{type(module).__module__}.{type(module).__qualname__}"

@@ -10,10 +10,6 @@ import torch
 from lookup_matmul.inputs import ID_DTYPES, check_stored, check_vocab_size, find_outside
 from lookup_matmul.sparse.bags import BAGS, SCIPY, Bags, Names
 
-INTEGERS = frozenset(
-    getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
-)
-
 
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
     """Raise unless the arrays of ``bags`` describe rows over ``vocab_size`` columns.
@@ -117,7 +113,7 @@ def _check_member(name: str, member: torch.Tensor, ids: torch.Tensor, ids_name: 
 
 
 def _check_weights(weights: torch.Tensor, entries: int, names: Names) -> None:
-    if not (weights.is_floating_point() or weights.dtype in INTEGERS):
+    if weights.dtype == torch.bool or weights.is_complex():
         raise TypeError(
             f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
             "convert with .float() if True counts as 1."

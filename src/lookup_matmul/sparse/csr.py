@@ -38,9 +38,9 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     Raises
     ------
     TypeError
-        As :func:`check_bags` says.
-    ValueError
         As :func:`check_bags` says; also if ``bags`` is not on a CPU.
+    ValueError
+        As :func:`check_bags` says.
     IndexError
         If an id is negative or at least ``vocab_size``.
 
@@ -62,8 +62,6 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     bags = as_bags(bags)
     check_vocab_size(vocab_size)
     check_arrays(bags, BAGS, vocab_size)
-    if bags.ids.device.type != "cpu":
-        raise ValueError(f"bags is on {bags.ids.device}, expected cpu; move each with .cpu().")
     values = _values(bags, torch.float32).detach()
     if values.is_floating_point() and values.itemsize < 4:
         values = values.float()

@@ -31,23 +31,15 @@ def test_rows_of_an_sgd_step():
     [
         (torch.zeros(3, 2), "expected the same table at two times"),
         (torch.zeros(2, 3, dtype=torch.float64), "expected the same table at two times"),
-        (
-            torch.zeros(2, 3, device="meta"),
-            "before is on cpu and after on meta, expected one device",
-        ),
+        (torch.zeros(2, 3, device="meta"), "before is on cpu and after on meta, expected one device"),
     ],
-)
+)  # fmt: skip
 def test_other_tables_are_refused(after, message):
-    """Shape, dtype and device must agree."""
+    """Shape, dtype and device must agree, and a table has two dimensions."""
     with pytest.raises(ValueError, match=message):
         rows_moved(torch.zeros(2, 3), after)
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3, 4)])
-def test_what_has_no_rows_is_refused(shape):
-    """A table has two dimensions, also where both tensors agree."""
     with pytest.raises(ValueError, match=r"expected the same table at two times; take before = w"):
-        rows_moved(torch.zeros(shape), torch.zeros(shape))
+        rows_moved(torch.zeros(3), torch.zeros(3))
 
 
 @pytest.mark.parametrize(
@@ -60,9 +52,9 @@ def test_what_has_no_rows_is_refused(shape):
 )
 def test_what_is_no_table_is_named(other, message):
     """On either side."""
-    with pytest.raises(TypeError, match=f"before {message}|before .*{message}"):
+    with pytest.raises(TypeError, match=f"before {message}"):
         rows_moved(other, torch.zeros(1, 1))
-    with pytest.raises(TypeError, match=f"after {message}|after .*{message}"):
+    with pytest.raises(TypeError, match=f"after {message}"):
         rows_moved(torch.zeros(1, 1), other)
 
 

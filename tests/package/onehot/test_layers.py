@@ -104,6 +104,7 @@ def hooked(layer):
     return layer
 
 
+@pytest.mark.filterwarnings("ignore:Lazy modules")
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -119,6 +120,7 @@ def hooked(layer):
         (lambda: copy_weight(nn.Embedding(4, 5, device="meta"), nn.Linear(4, 5, bias=False)), ValueError, "source.weight lies on the device meta, which stores no numbers"),
         (lambda: to_embedding(nn.Linear(4, 5), share=False), ValueError, "has a bias, expected none"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(4, 5)), ValueError, "has a bias, expected none"),
+        (lambda: to_embedding(nn.LazyLinear(5, bias=False), share=False), ValueError, "linear is a LazyLinear without a weight so far"),
         (lambda: to_linear(nn.Embedding(4, 5)), TypeError, "share"),
     ],
 )  # fmt: skip
@@ -181,19 +183,3 @@ def test_a_weight_that_is_computed_is_refused(name):
     copy_weight(embedding, linear)
     assert_bitwise_equal(linear(one_hot(IDS, 4)), embedding(IDS))
     assert_bitwise_equal(shared(IDS), embedding(IDS))
-
-
-@pytest.mark.filterwarnings("ignore:Lazy modules")
-def test_a_layer_without_a_weight_so_far_is_refused():
-    """A lazy one learns its width from the first batch."""
-    lazy = nn.LazyLinear(5, bias=False)
-    for call in (
-        lambda: to_embedding(lazy, share=False),
-        lambda: copy_weight(lazy, nn.Embedding(4, 5)),
-    ):
-        with pytest.raises(
-            ValueError, match=r"is a LazyLinear without a weight so far, .* call it"
-        ):
-            call()
-    lazy(torch.ones(1, 4))
-    assert_bitwise_equal(to_embedding(lazy, share=False).weight, lazy.weight.T)

@@ -94,7 +94,7 @@ def absolute(factors: sparse.csr_array) -> sparse.csr_array:
 @pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(sparse_rows(), st.integers(1, 9), st.sampled_from(DTYPES))
 def test_forward_is_the_sparse_product(form, notation, drawn, dim, dtype):
     """Every row is the weighted sum, within the published bound, in the weight's dtype."""
@@ -112,7 +112,7 @@ def test_forward_is_the_sparse_product(form, notation, drawn, dim, dtype):
 @pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(sparse_rows(dtypes=[torch.float64]), st.integers(1, 9), st.sampled_from(DTYPES))
 def test_backward_is_the_transposed_product(form, notation, drawn, dim, dtype):
     """The weight gets X.T @ G, each value the dot product of G's row with the table's."""
@@ -312,15 +312,6 @@ def test_values_are_mapped_over():
     mapped = torch.func.vmap(lambda w: dense_matmul((IDS, OFFSETS), w, check=False))(tables)
     expected = torch.stack([dense_matmul((IDS, OFFSETS), table) for table in tables])
     assert_within(mapped, expected, 1e-6)
-
-
-def test_shapes_are_known_without_numbers():
-    """On the meta device nothing can be counted, and nothing has to be."""
-    rows = Bags(*(member.to("meta") for member in (IDS, OFFSETS, NUMBERS.float())))
-    weight = torch.zeros(4, 2, device="meta")
-    for form in FORMS:
-        assert form(rows, weight, check=False).shape == (3, 2)
-    assert dense_rows(rows, 4, check=False).shape == (3, 4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
