@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import distributed
 
-from lookup_matmul.costs.plain_data import write_whole
+from lookup_matmul.costs.recorder import write_whole
 from lookup_matmul.sharded.processes import run_on_processes
 
 PROCESSES, DIM, ROWS, BAGS = 2, 8, {"goods": 10, "shops": 7}, 4

@@ -12,12 +12,12 @@ from lookup_matmul.costs import (
     Case,
     DeviceLost,
     clock,
-    draw_ids,
     measure,
     measure_cases,
     measure_ceilings,
+    sample_ids,
 )
-from lookup_matmul.costs.cases import DTYPES, Inputs, draw_inputs
+from lookup_matmul.costs.cases import DTYPES, Inputs, sample_inputs
 from lookup_matmul.costs.contenders import contender, forms_of
 from lookup_matmul.costs.predict import key_of
 from lookup_matmul.costs.recorder import sweep
@@ -147,7 +147,7 @@ def test_a_case_that_does_not_fit_is_predicted_and_skipped(monkeypatch):
 @pytest.mark.parametrize("form", forms_of("forward", 0))
 def test_what_a_form_holds_is_counted_before_it_is_tried(monkeypatch, form):
     """Four times what its call holds, one-hot rows of 128 kB among it, and three tables of 32 kB."""
-    distinct = draw_ids("uniform", 64, 500).unique().numel()
+    distinct = sample_ids("uniform", 64, 500).unique().numel()
     ids, table, matrix, result = 64 * 8, 500 * 16 * 4, 64 * 500 * 4, 64 * 16 * 4
     held = {
         "lookup": ids + distinct * 64 + result,
@@ -167,7 +167,7 @@ def test_what_a_form_holds_is_counted_before_it_is_tried(monkeypatch, form):
 
 def test_a_case_that_takes_too_long_is_skipped(monkeypatch):
     """By the prediction, since trying it would take that long; then nothing is even drawn."""
-    monkeypatch.setattr(measure, "draw_inputs", None)
+    monkeypatch.setattr(measure, "sample_inputs", None)
     slow = CEILINGS | {"bandwidth": [{"working_set": 1, "bytes_per_s": [1.0] * 3}]}
     (result,) = measure_cases([CASE], ceilings=slow, device="cpu", rounds=3)
     assert result["skipped"]["kind"] == "takes too long"
@@ -314,7 +314,7 @@ def test_the_compiled_form_is_offered_fusion_on_a_gpu_alone(monkeypatch):
     monkeypatch.setattr(torch, "compile", compile_)
     monkeypatch.setattr(torch.compiler, "reset", lambda: None)
     case = CASE._replace(form="compiled one-hot")
-    inputs = draw_inputs(case, torch.arange(64) % 50, "cpu")
+    inputs = sample_inputs(case, torch.arange(64) % 50, "cpu")
     assert contender(case, inputs)().shape == (64, 16)
     on_gpu = mock_cuda(inputs.ids)
     contender(case, Inputs(on_gpu, *inputs[1:]))()
