@@ -29,7 +29,7 @@ def ceilings(factor: float = 1.0) -> dict:
             {"working_set": 2**28, "bytes_per_s": around(2e10 * factor)},
         ],
         "first_touch": [{"allocated": 2**25, "s_per_byte": around(1e-10)}],
-        "rate": {"float32": {"random": around(1e11 * factor), "zeros": around(1.1e11 * factor)}},
+        "rate": {"float32": {"random": around(1e11 * factor)}},
     }
 
 

@@ -27,8 +27,8 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     ``row_s``: for each row of a cache line, where rows are handled one by one. ``bandwidth``:
     bytes read and written in a second by copies, by ``working_set``. ``first_touch``: seconds by
     which a byte of new memory takes longer to fill than one of old, by ``allocated``. ``rate``:
-    operations in a second by dtype, of square products of random numbers and of zeros, and
-    ``"divisions"``. Another device, or one that is not there, is a ValueError.
+    operations in a second of square products of random numbers by dtype, and ``"divisions"``.
+    Another device, or one that is not there, is a ValueError.
 
     Examples
     --------
@@ -144,16 +144,14 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
     rate, side = {}, 8192 if device == "cuda" else 512 if quick else 1024
     for name in DTYPES if device == "cuda" else ("float32",):
         random = torch.randn(side, side, device=device).to(DTYPES[name])
-        zeros = torch.zeros_like(random)
-        squares = {"random": partial(random.mm, random), "zeros": partial(zeros.mm, zeros)}
+        square = {"square": partial(random.mm, random)}
         with precision_of(name):
-            times = time_side_by_side(squares, rounds=5, block_s=0.01, device=device)
-        rate[name] = {kind: _per_s(2 * side**3, time) for kind, time in times.items()}
+            times = time_side_by_side(square, rounds=5, block_s=0.01, device=device)
+        rate[name] = {"random": _per_s(2 * side**3, times["square"])}
     few = torch.rand(2**13, device=device)
-    roots: dict[str, Call] = {"random": few.sqrt, "zeros": (few * 0).sqrt, "": few[0].sqrt}
+    roots: dict[str, Call] = {"all": few.sqrt, "one": few[0].sqrt}
     times = time_side_by_side(roots, rounds=5, block_s=1e-3, device=device)
-    price = times.pop("").median_s
-    return rate | {"divisions": {k: _per_s(len(few), time, price) for k, time in times.items()}}
+    return rate | {"divisions": {"random": _per_s(len(few), times["all"], times["one"].median_s)}}
 
 
 def _per_s(amount: float, times: tuple[Any, ...], price_s: float = 0.0) -> list[float]:

@@ -29,7 +29,7 @@ FORMS = [
     for form in forms_of(direction, bags)
 ]
 PRICES = {key_of(case): [1e-6, 2e-6, 3e-6] for case in FORMS}
-RATE = {"random": [1e10] * 3, "zeros": [1e10] * 3}
+RATE = {"random": [1e10] * 3}
 CEILINGS = {
     "fixed_s": {"hot": PRICES, "cold": PRICES},
     "row_s": {"hot": {}, "cold": {}},

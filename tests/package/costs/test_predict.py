@@ -146,10 +146,8 @@ def clockwork(monkeypatch):
             elif name in ("new", "old"):
                 size = call.args[0] * 4 if name == "new" else call.__self__.nbytes
                 seconds = size / 4e9 * (3 if name == "new" and size > 2**25 else 1)
-            elif name == "":
-                seconds = 1e-6
             elif hasattr(call, "args"):  # a product
-                seconds = 2 * len(call.args[0]) ** 3 / (1e11 if name == "random" else 2e11)
+                seconds = 2 * len(call.args[0]) ** 3 / 1e11
             else:  # roots
                 seconds = 1e-6 + call.__self__.numel() / 4e9
             times[name] = Spread(seconds, seconds * 0.9, seconds * 1.2, rounds, 1)
@@ -178,8 +176,7 @@ def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
         expected = 2 / 4e9 if point["allocated"] > 2**25 else 0
         assert point["s_per_byte"][1] == pytest.approx(expected)
     assert found["rate"]["float32"]["random"][1] == pytest.approx(1e11)
-    assert found["rate"]["float32"]["zeros"][1] == pytest.approx(2e11)
-    assert found["rate"]["divisions"]["random"][1] == pytest.approx(4e9)
+    assert found["rate"]["divisions"]["random"][1] == pytest.approx(4e9, rel=1e-3)
     assert [cold for cold, _ in clockwork].count(True) == 1
     assert {device for _, device in clockwork} == {"cpu"}
 
