@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -180,6 +181,21 @@ def test_a_failed_write_leaves_the_old_recording(path, monkeypatch, error):
     (path.parent / f".{path.name}.partial").write_text("cut off")
     write_recording(path, kept(path))
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_recording_is_replaced_whole(path, monkeypatch):
+    """Whoever reads while it is written finds the old one, until the new one is all there."""
+    record(path, SWEPT[:2], **MADE)
+    found, seen = [], kept(path)
+
+    def replace(partial, target, *, real=Path.replace):
+        found.append((kept(target), kept(partial)["complete"]))
+        return real(partial, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_recording(path, seen | {"complete": False})
+    assert found == [(seen, False)]
+    assert not kept(path)["complete"]
 
 
 def test_no_number_is_no_time(path):
