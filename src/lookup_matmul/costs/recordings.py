@@ -85,7 +85,8 @@ def check_arithmetic(recording: dict[str, Any]) -> None:
         except (KeyError, ValueError) as error:
             lacks = "it needs a ceiling that is not there, " * isinstance(error, KeyError)
             raise ValueError(f"cases[{k}]: {lacks}{error}") from None
-        told, times = result["predicted_s"], [result.get(f"{n}_s", 0) for n in _QUARTILES]
+        told = result["predicted_s"]
+        times = [result.get(name, 0) for name in ("low_s", "median_s", "high_s")]
         alike = recording["provenance"]["quick"] or max(given) <= DRIFT * min(given)
         for right, fault in (
             (case not in seen, "stands there before"),
@@ -102,9 +103,6 @@ def check_arithmetic(recording: dict[str, Any]) -> None:
             if not right:
                 raise ValueError(f"cases[{k}] {fault}")
         seen.add(case)
-
-
-_QUARTILES = ("low", "median", "high")
 
 
 def describe(recording: dict[str, Any]) -> str:
