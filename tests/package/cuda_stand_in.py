@@ -1,4 +1,4 @@
-"""The CUDA calls that `timings` uses, without a GPU: two clocks, a queue, and CUDA's rules.
+"""The CUDA calls that `costs` uses, without a GPU: two clocks, a queue, and CUDA's rules.
 
 Tensors stay on the CPU. An operation of torch that computes something is a kernel: to ask for it
 takes the processor ``LAUNCH_S``; it takes the GPU ``KERNEL_S``, after all that was queued before.

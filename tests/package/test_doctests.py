@@ -32,8 +32,8 @@ PUBLIC = {
         "Collective",
         "DeviceLost",
         "Drawing",
+        "Kernel",
         "Layer",
-        "Part",
         "Rows",
         "Spread",
     )  # shown by those who make them

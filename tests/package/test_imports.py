@@ -21,6 +21,7 @@ import {module}
 """
 NEEDLESS = {"cloudpickle", "fastjsonschema", "matplotlib", "nox", "scipy", "sklearn", "sphinx"}
 NEEDLESS |= {"cpuinfo", "filelock", "psutil", "tqdm", "triton"}  # only while it measures
+NEEDLESS |= {"jsonschema"}  # only where recordings are read
 
 
 @pytest.mark.parametrize(

@@ -405,7 +405,7 @@ def test_counts_are_those_of_the_package():
                     factor * known[0] ** a * known[1] ** b * known[2] ** c * known[3] ** d
                     for factor, a, b, c, d in exported[name]
                 )
-                assert total == sum(getattr(part, name) for part in costs.parts(case, distinct))
+                assert total == sum(getattr(part, name) for part in costs.kernels(case, distinct))
 
 
 @pytest.mark.usefixtures("figure")
@@ -425,7 +425,7 @@ def test_the_panel_shows_what_the_package_predicts(browser):
         shown = browser.execute_script(MOVE, stops, str(names.index(f"data sheet: {card}")))
         for form, texts in zip(explorer_costs.FORMS, shown, strict=True):
             case = costs.Case(form, "forward", rows, dim, ids, "uniform", "float32", "hot")
-            parts = costs.parts(case, min(ids, rows))
+            parts = costs.kernels(case, min(ids, rows))
             bound_s = sum(
                 max(p.bytes / (gigabytes * 1e9), p.operations / (tflops * 1e12)) for p in parts
             )

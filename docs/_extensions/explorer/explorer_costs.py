@@ -62,7 +62,7 @@ def counts(form: str) -> dict[str, list[list[int]]]:
 
     def total(name: str) -> Callable[..., int]:
         def at(ids: int, rows: int, dim: int, distinct: int) -> int:
-            found = package.parts(case_of(form, ids, rows, dim), distinct)
+            found = package.kernels(case_of(form, ids, rows, dim), distinct)
             return sum(int(getattr(part, name)) for part in found)
 
         return at

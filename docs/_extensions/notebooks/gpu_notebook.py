@@ -24,8 +24,8 @@ TITLE = """# Measure a lookup and a one-hot product on your GPU
 Choose a runtime with an NVIDIA GPU, then run all cells; it takes about {minutes:g} minutes.
 The four predictions stand at the end, with what your GPU says of them.
 """
-UNPACK = """# The package as of commit {commit}, nothing else is downloaded but three small helpers.
-%pip install --quiet psutil py-cpuinfo tqdm
+UNPACK = """# The package as of commit {commit}, nothing else is downloaded but four small helpers.
+%pip install --quiet jsonschema psutil py-cpuinfo tqdm
 import base64, io, sys, tarfile
 package = "{package}"
 tarfile.open(fileobj=io.BytesIO(base64.b64decode(package))).extractall(".", filter="data")
@@ -41,7 +41,7 @@ Markdown(verdicts(recordings))
 """
 GIVE = """To contribute the recording, download the file named above, put it into
 `src/lookup_matmul/recorded/` of the project, and propose it.
-Do not change a number in it: reading checks them all.
+Do not change a number in it: whoever reads the site relies on them all.
 """
 
 

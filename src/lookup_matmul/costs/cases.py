@@ -8,7 +8,6 @@ import torch
 
 from lookup_matmul.equality.assertions import assert_within
 from lookup_matmul.equality.rounding import rounding_bound
-from lookup_matmul.inputs import check_vocab_size
 
 AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
 RATE = 1e-3  # of learning, in steps of optimisers
@@ -36,7 +35,7 @@ class Case(NamedTuple):
     ids : int
         How many are looked up.
     draw : str
-        How they are drawn, see :func:`draw_ids`.
+        How they are drawn, see :func:`sample_ids`.
     dtype : str
         ``"float32"``, ``"bfloat16"``, ``"float16"``; or ``"tf32"``: float32 tables whose products
         a GPU may round to ten bits after the point.
@@ -86,21 +85,20 @@ def check_known(name: str, value: object, known: Sequence[str]) -> None:
         raise ValueError(f"{name} is {value!r}, expected {', '.join(others)} or {last}.")
 
 
-def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
-    """Draw so many ids below ``vocab_size`` on the CPU: int64, shape (count,), always the same.
+def sample_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
+    """Return so many ids below ``vocab_size`` on the CPU: int64, shape (count,), always the same.
 
-    ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is, has a chance
-    proportional to 1/k; or ``"equal"``, one id again and again. Another draw, a negative count and
-    a table without rows are a ValueError.
+    They are drawn ``"uniform"``; ``"zipf"``, where the k-th most frequent id, whichever that is,
+    has a chance proportional to 1/k; or ``"equal"``, one id again and again. Another draw, a
+    negative count and a table without rows are a ValueError.
 
     Examples
     --------
-    >>> draw_ids("equal", 3, 10).unique().numel()
+    >>> sample_ids("equal", 3, 10).unique().numel()
     1
     """
     check_known("draw", draw, KNOWN["draw"])
-    check_vocab_size(vocab_size)
-    if count < 0 or not vocab_size:
+    if count < 0 or vocab_size < 1:
         raise ValueError(
             f"count is {count} and vocab_size {vocab_size}, expected at least 0 ids from a table "
             "of at least 1 row."
@@ -115,8 +113,8 @@ def draw_ids(draw: str, count: int, vocab_size: int) -> torch.Tensor:
     return ids.expand(count).contiguous()
 
 
-def draw_inputs(case: Case, ids: torch.Tensor, device: str) -> Inputs:
-    """Draw the table and what arrives from N(0, 1), and values of entries from U(0, 1)."""
+def sample_inputs(case: Case, ids: torch.Tensor, device: str) -> Inputs:
+    """Sample the table and what arrives from N(0, 1), and values of entries from U(0, 1)."""
     options: Any = {"generator": torch.Generator(device).manual_seed(1), "device": device}
     weight = torch.randn(case.vocab_size, case.dim, **options)
     values = torch.rand(case.ids * (case.bags > 0), **options)
@@ -126,7 +124,7 @@ def draw_inputs(case: Case, ids: torch.Tensor, device: str) -> Inputs:
 
 
 def check_result(case: Case, inputs: Inputs, result: torch.Tensor) -> dict[str, float]:
-    """Measure the error of a result; raise unless it is within what rounding explains.
+    """Return the errors of a result; raise AssertionError unless rounding explains them.
 
     The bound of each element lets zeros pass where a sum of many half-precision numbers may stop
     growing; the error in norm does not: it stays below a half, and zeros are off by 1.
@@ -149,7 +147,7 @@ def check_result(case: Case, inputs: Inputs, result: torch.Tensor) -> dict[str, 
 
 
 def expected_columns(case: Case, inputs: Inputs, columns: slice) -> tuple[torch.Tensor, ...]:
-    """Compute columns of what a case gives, and of the sums of absolute terms, in float64."""
+    """Return columns of what a case gives, and of the sums of absolute terms, in float64."""
     if case.form == "one-hot built":
         places = torch.arange(case.vocab_size, device=inputs.ids.device)[columns]
         ones = (inputs.ids.unsqueeze(1) == places).double()
@@ -177,10 +175,10 @@ def expected_columns(case: Case, inputs: Inputs, columns: slice) -> tuple[torch.
 
 
 def error_bounds(case: Case, most: int) -> tuple[float, float]:
-    """Bound the error, for each element relative to its size, and in norm, which zeros never meet.
+    """Return bounds of the error: of each element relative to its size, and in norm.
 
-    ``most`` is how often the most frequent id comes. In norm, the roundings of a sum of random
-    terms add up like a random walk, of which four times the length are allowed.
+    ``most`` is how often the most frequent id comes. In norm, which zeros never meet, the roundings
+    of a sum of random terms add up like a random walk, of which four times the length are allowed.
     """
     dtype, terms = DTYPES[case.dtype], case.ids // case.bags + 1 if case.bags else 1
     if case.direction != "forward":

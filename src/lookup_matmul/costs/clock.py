@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from lookup_matmul.costs.measurable import check_call, check_device
+from lookup_matmul.costs.machine import check_device
 
 Call: TypeAlias = Callable[..., object]  # of no argument; so written the reference can show it
 FLUSHED_BYTES = 2**28
@@ -94,8 +94,17 @@ def time_side_by_side(
     return spreads
 
 
+def check_call(name: str, call: object) -> None:
+    """Raise TypeError unless a value can be called, as the result of a call cannot."""
+    if not callable(call):
+        raise TypeError(
+            f"{name} is a {type(call).__name__}, expected a function without arguments; "
+            "write lambda: before what is to be measured."
+        )
+
+
 def stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time as many calls, waiting for the device at both ends; seconds for one of them."""
+    """Return the seconds of one of so many calls, waiting for the device at both ends."""
     # Not torch.utils.benchmark: its import looks for a compiler of CUDA, and says if it finds one.
     timer = Timer(call, prepare or "pass", _now)
     return (sum(timer.repeat(calls, 1)) if prepare else timer.timeit(calls)) / calls
@@ -109,13 +118,13 @@ def _now() -> float:
 
 
 def flush(device: str) -> Call:
-    """Make a call that reads more than most caches hold, and leaves nothing to be written back."""
+    """Return a call that reads more than caches hold, and leaves nothing to be written back."""
     # Memory that was never written is a single page of zeros, which a cache would hold.
     return torch.ones(FLUSHED_BYTES // 4, device=device).sum
 
 
 def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float:
-    """Time calls between events on the GPU, which waits until all are queued; seconds for one.
+    """Return the seconds of one of so many calls, between events on a GPU that waits for all.
 
     They are replayed as graphs of up to a hundred; what no graph holds is queued up to 20 times,
     and what waits for the GPU is left to the processor's clock.
@@ -139,7 +148,7 @@ def cuda_stopwatch(call: Call, calls: int, prepare: Call | None = None) -> float
 
 
 def launch_s(call: Call) -> float | None:
-    """Time how long the processor asks for a call; None where the call's own time holds that."""
+    """Return how long the processor asks for a call; None where the call's own time holds that."""
     # What the GPU has to do is waited for before the clock is read, and not afterwards.
     asked = Timer(call, torch.cuda.synchronize, perf_counter)
     return None if _captured(call, 1) == HOST else median(asked.repeat(9, 1))
@@ -171,7 +180,7 @@ def _mark(call: Call, times: int, prepare: Call | None = None) -> tuple[Any, Any
 
 
 def _captured(call: Call, together: int) -> Any:
-    """Give a graph of as many calls; None if none holds them, HOST if the processor must wait."""
+    """Return a graph of as many calls; None if none holds them, HOST if the processor must wait."""
     found = _known.setdefault(call, {})
     if together not in found:
         found[together] = _capture(call, together)

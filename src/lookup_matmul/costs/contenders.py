@@ -13,7 +13,6 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from lookup_matmul.costs.cases import RATE, Case, Inputs
-from lookup_matmul.costs.edge_cases import by_comparison
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 BUILT, ALONE, COMPILED = "one-hot built and multiplied", "multiplication alone", "compiled one-hot"
@@ -21,13 +20,19 @@ Contender: TypeAlias = Callable[[], torch.Tensor]
 
 
 def forms_of(direction: str, bags: int) -> tuple[str, ...]:
-    """Name the forms that compute one thing."""
+    """Return the names of the forms that compute one thing."""
     return tuple(_FORMS["bags" if bags else direction])
 
 
 def contender(case: Case, inputs: Inputs) -> Contender:
-    """Make the call of a case; what it does not count has been done before."""
+    """Return the call of a case; what it does not count has been done before."""
     return _FORMS["bags" if case.bags else case.direction][case.form](inputs)
+
+
+def by_comparison(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Multiply one-hot rows that a compiler need not write."""
+    columns = torch.arange(len(weight), device=ids.device)
+    return (ids.unsqueeze(1) == columns).to(weight.dtype) @ weight
 
 
 def _encoded(inputs: Inputs) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What each form has to do, kernel by kernel, counted before anything is measured."""
+"""What each kernel of a form has to do, counted before anything is measured."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -6,7 +6,7 @@ from lookup_matmul.costs.cases import DTYPES, Case, check_case
 from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
 
 
-class Part(NamedTuple):
+class Kernel(NamedTuple):
     """What one kernel of a form has to do in one call.
 
     Attributes
@@ -34,11 +34,11 @@ class Part(NamedTuple):
     working_set: int
 
 
-Kernel: TypeAlias = tuple[str, int, int, int, int]  # a part without the working set
-Form: TypeAlias = tuple[int, list[Kernel]]  # bytes of what is given to it, and its kernels
+Counted: TypeAlias = tuple[str, int, int, int, int]  # a kernel without the working set
+Form: TypeAlias = tuple[int, list[Counted]]  # bytes of what is given to it, and its kernels
 
 
-def parts(case: Case, distinct: int) -> tuple[Part, ...]:
+def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     """Count what each kernel of a case has to do, in order, for so many distinct ids.
 
     What no case can hold, a form that is not of its direction, and too many distinct ids are a
@@ -47,7 +47,7 @@ def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     Examples
     --------
     >>> case = Case("one-hot built", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    >>> [(part.name, part.bytes) for part in parts(case, distinct=2)]
+    >>> [(kernel.name, kernel.bytes) for kernel in kernels(case, distinct=2)]
     [('zeros', 48), ('ones', 24)]
     """
     check_case(case)
@@ -57,9 +57,9 @@ def parts(case: Case, distinct: int) -> tuple[Part, ...]:
     if not 0 <= distinct <= most:
         raise ValueError(f"distinct is {distinct}, expected 0 to {most}, the ids or the rows.")
     count = {"forward": _forward, "backward": _backward, "step": _step}[case.direction]
-    given, kernels = count(case, distinct, DTYPES[case.dtype].itemsize)
-    working_set = given + sum(allocated for *_, allocated in kernels)
-    return tuple(Part(*kernel, working_set) for kernel in kernels)
+    given, found = count(case, distinct, DTYPES[case.dtype].itemsize)
+    working_set = given + sum(allocated for *_, allocated in found)
+    return tuple(Kernel(*counted, working_set) for counted in found)
 
 
 def _forward(case: Case, distinct: int, size: int) -> Form:
@@ -85,7 +85,7 @@ def _forward(case: Case, distinct: int, size: int) -> Form:
     }[case.form]
 
 
-def _product(rows: int, inner: int, columns: int, size: int) -> Kernel:
+def _product(rows: int, inner: int, columns: int, size: int) -> Counted:
     numbers = rows * inner + inner * columns + rows * columns
     return "product", numbers * size, 2 * rows * inner * columns, 0, rows * columns * size
 

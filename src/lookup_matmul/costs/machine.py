@@ -1,4 +1,4 @@
-"""Where, when and with what something is measured: machine, versions, date and commit."""
+"""The machine at hand: which devices it has, and where, when and with what it measures."""
 
 import re
 import subprocess
@@ -10,15 +10,42 @@ from typing import Any
 
 import torch
 
-from lookup_matmul.costs.markdown import escaped
-from lookup_matmul.costs.measurable import check_device
+
+def check_device(device: object) -> None:
+    """Raise unless a device is one of the two names by which it is measured, and is there."""
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them.")
+    known_device(device)
+
+
+def known_device(device: object) -> torch.device:
+    """Return the CPU or a GPU that is there, also one of several, such as ``"cuda:1"``."""
+    try:
+        known = torch.device(device) if isinstance(device, str | torch.device) else None
+    except RuntimeError:  # which names every device that torch has heard of
+        known = None
+    if known is None or known.type not in ("cpu", "cuda") or (known.type == "cpu" and known.index):
+        raise ValueError(
+            f"device is {device!s}, expected cpu or cuda; no other reports its memory."
+        )
+    if known.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device is {device}, but torch finds no GPU; measure on cpu, or install a torch "
+            "and a driver for CUDA."
+        )
+    if known.index and known.index >= torch.cuda.device_count():
+        raise ValueError(
+            f"device is {device}, but torch finds GPUs 0 to {torch.cuda.device_count() - 1} only; "
+            "measure on one of them."
+        )
+    return known
 
 
 def provenance(device: str, command: str, commit: str | None = None) -> dict[str, Any]:
     """Describe where, when and with what a measurement is made, before it is made.
 
     On ``"cpu"`` or ``"cuda"``, by a command as it was typed; outside of a clone, ``commit`` says
-    which one the package was taken from. Gives machine, versions, threads, date, command and
+    which one the package was taken from. Returns machine, versions, threads, date, command and
     commit; driver and CUDA are None on a CPU. A commit or a driver that cannot be told is a
     ValueError: nobody could repeat the measurement. So is another device, or one that is not there.
 
@@ -36,12 +63,15 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
             "or name the commit that this copy was taken from with --commit."
         )
     gpu = torch.cuda.get_device_properties(0) if device == "cuda" else None
-    asked = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
-    driver = _said(*asked) if gpu else None
-    if driver is not None and not re.fullmatch(r"\d+(\.\d+)+", driver):
-        raise ValueError(
-            f"driver is {driver!r}, expected a version; see why nvidia-smi tells none."
+    driver = None
+    if gpu:
+        driver = _said(
+            "nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader"
         )
+        if not re.fullmatch(r"\d+(\.\d+)+", driver):
+            raise ValueError(
+                f"driver is {driver!r}, expected a version; see why nvidia-smi tells none."
+            )
     triton = [found.version for found in metadata.distributions(name="triton")]
     return {
         "kind": device,
@@ -57,25 +87,6 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
         "command": command,
         "commit": commit,
     }
-
-
-def describe(recording: dict[str, Any]) -> str:
-    """Say where a recording comes from and what it lacks, in a line of Markdown without markup.
-
-    Examples
-    --------
-    >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
-    ...           "date": "2026-01-31", "commit": 4 * "0123456789", "quick": False}
-    >>> describe({"provenance": origin, "complete": True})
-    'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
-    """
-    origin = recording["provenance"]
-    names = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
-    said = [words + escaped(origin[name]) for name, words in names.items() if origin[name]]
-    changed = ", changed since" if origin["commit"].endswith("-changed") else ""
-    said.append(f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}")
-    lacks = "; a trial with few rounds" if origin["quick"] else ""
-    return ", ".join(said) + lacks + ("" if recording["complete"] else "; not complete")
 
 
 @cache

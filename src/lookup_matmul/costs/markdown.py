@@ -3,15 +3,11 @@
 import re
 from collections.abc import Sequence
 
-# What could be markup, besides controls and hidden marks.
-REFUSED = r"<>{}|`\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff"  # noqa: E501
-PLAIN = f"[^{REFUSED}]{{1,300}}"
-
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 def in_unit(seconds: float) -> str:
-    """Write a time (s) with three digits and its unit; one below zero, or NaN, is a ValueError.
+    """Return a time (s) with three digits and its unit; one below zero, or NaN, is a ValueError.
 
     Examples
     --------
@@ -31,7 +27,7 @@ def in_unit(seconds: float) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table in Markdown, a line for each row, readable as plain text too.
+    """Return a table in Markdown, a line for each row, readable as plain text too.
 
     A column is flush right if all its cells begin with a digit or are a dash and it is not the
     first. Each row has as many cells as there are names in the header. Cells stand as they are:
@@ -46,23 +42,23 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     | product | 30 µs |
     """
     columns = list(zip(header, *rows, strict=True))
-    pads = [
-        (
-            str.rjust if k and all(c == "–" or c[:1].isdigit() for c in column[1:]) else str.ljust,
-            max(map(len, column)),
-        )
-        for k, column in enumerate(columns)
+    widths = [max(map(len, column)) for column in columns]
+    pads = [str.ljust] + [
+        str.rjust if all(cell == "–" or cell[:1].isdigit() for cell in cells) else str.ljust
+        for _, *cells in columns[1:]
     ]
-    lines = [
-        " | ".join(pad(cell, width) for cell, (pad, width) in zip(cells, pads, strict=True))
-        for cells in (header, *rows)
-    ]
-    rule = "|".join(pad(":", width + 2).replace(" ", "-") for pad, width in pads)
-    return "\n".join([f"| {lines[0]} |", f"|{rule}|", *(f"| {line} |" for line in lines[1:])])
+
+    def line(cells: Sequence[str], between: str = " | ") -> str:
+        padded = zip(pads, cells, widths, strict=True)
+        return between.join(pad(cell, width) for pad, cell, width in padded)
+
+    lines = [f"| {line(cells)} |" for cells in (header, *rows)]
+    ends = [pad(":", width + 2).replace(" ", "-") for pad, width in zip(pads, widths, strict=True)]
+    return "\n".join([lines[0], f"|{'|'.join(ends)}|", *lines[1:]])
 
 
 def escaped(text: str) -> str:
-    r"""Write any text on one line so that Markdown shows it as it is and reads no markup in it.
+    r"""Return any text on one line so that Markdown shows it as it is and reads no markup in it.
 
     Examples
     --------
@@ -74,15 +70,3 @@ def escaped(text: str) -> str:
     # What begins a line could begin a heading, a list, a directive or a comment.
     line = re.sub(r"^[#+\-:=%(\"'@/;,.?)]", r"\\\g<0>", line)
     return re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", line)
-
-
-def plain(text: str) -> str:
-    """Write the first line of a message with marks that look like markup's, to match ``PLAIN``.
-
-    Examples
-    --------
-    >>> plain("`0 <= ids` is not satisfied.")
-    "'0 ‹= ids' is not satisfied."
-    """
-    line = next(iter(text.strip().splitlines()), "no word")
-    return re.sub(f"[{REFUSED}]", "?", line.translate(str.maketrans("<>{}|`", "‹›()/'")))[:200]

@@ -12,12 +12,13 @@ from lookup_matmul.costs.cases import (
     Case,
     check_case,
     check_result,
-    draw_ids,
-    draw_inputs,
+    sample_ids,
+    sample_inputs,
 )
 from lookup_matmul.costs.contenders import contender
-from lookup_matmul.costs.count import parts
-from lookup_matmul.costs.measurable import check_device
+from lookup_matmul.costs.count import kernels
+from lookup_matmul.costs.edge_cases import in_a_line
+from lookup_matmul.costs.machine import check_device
 from lookup_matmul.costs.memory import free_bytes, peak_bytes
 from lookup_matmul.costs.predict import predicted_s
 from lookup_matmul.equality.assertions import repeats_bitwise
@@ -41,8 +42,9 @@ def measure_cases(
     Cases that share their inputs stand together; one predicted to take more than ``patience_s``
     seconds for one call is skipped. The ceilings are as :func:`measure_ceilings` gives them, the
     device is ``"cpu"`` or ``"cuda"``, and another, or one that is not there, is a ValueError, as is
-    what no case can hold; an error that leaves a GPU unusable is :class:`DeviceLost`.
-    Gives a dictionary for each case: the case, its ``distinct`` ids and ``predicted_s``; then
+    what no case can hold, and more ids than memory has room for; an error that leaves a GPU
+    unusable is :class:`DeviceLost`.
+    Returns a dictionary for each case: the case, its ``distinct`` ids and ``predicted_s``; then
     ``skipped``, which says why it was not timed, or the members of :class:`Spread`,
     ``max_error``, ``relative_error`` (in norm), ``error_bound`` (of each element),
     ``peak_bytes``, ``repeats_bitwise``, and on CUDA ``clock_hz`` and ``launch_s``, the
@@ -61,13 +63,14 @@ def measure_cases(
     for _, group in groupby(cases, key=lambda case: case[1:]):
         together, calls = list(group), dict[Case, clock.Call]()
         check_case(first := together[0])
-        ids = draw_ids(first.draw, first.ids, first.vocab_size)
+        _check_room(first)
+        ids = sample_ids(first.draw, first.ids, first.vocab_size)
         distinct = int(torch.bincount(ids).count_nonzero())
         limits = (distinct, ceilings, device, patience_s)
         found = {case: _foreseen(case, *limits) for case in together}
         left = [case for case in together if "skipped" not in found[case]]
         with precision_of(first.dtype):
-            inputs = _tried(device, draw_inputs, first, ids, device) if left else {}
+            inputs = _tried(device, sample_inputs, first, ids, device) if left else {}
             for case in left:
                 none = isinstance(inputs, dict)
                 found[case] |= inputs if none else _tried(device, _checked, case, inputs, calls)
@@ -78,14 +81,24 @@ def measure_cases(
     return results
 
 
+def _check_room(case: Case) -> None:
+    """Raise unless the ids can be drawn, which is done before anything can be predicted."""
+    needed = 32 * (case.ids + case.vocab_size)  # ids, how they are drawn, how often each comes
+    if needed > (free := free_bytes("cpu")):
+        raise ValueError(
+            f"to draw {case.ids} ids of {case.vocab_size} rows needs {needed / 1e9:.1f} GB of the "
+            f"{free / 1e9:.1f} GB that are free; take fewer ids or rows."
+        )
+
+
 def _foreseen(
     case: Case, distinct: int, ceilings: dict[str, Any], device: str, patience_s: float
 ) -> dict[str, Any]:
-    """Say what is asked for and predicted, and why a case is not even tried."""
+    """Return what is asked for and predicted, and why a case is not even tried."""
     seconds, table = predicted_s(case, distinct, ceilings), case.vocab_size * case.dim
     found = case._asdict() | {"distinct": distinct, "predicted_s": seconds}
     table *= DTYPES[case.dtype].itemsize
-    held = max((part.working_set for part in parts(case, distinct)), default=2 * table)
+    held = max((kernel.working_set for kernel in kernels(case, distinct)), default=2 * table)
     # Tables of several kinds exist at once, and what several forms and the check make of them.
     needed = 3 * table + (2 if case.direction == "step" else 4) * held
     if needed > 0.8 * (free := free_bytes(device)):
@@ -97,7 +110,7 @@ def _foreseen(
 
 
 def _checked(case: Case, inputs: Any, calls: dict[Case, clock.Call]) -> dict[str, Any]:
-    """Make a call and see that its result is right; only then is it among those to be timed."""
+    """Call a form and check its result; only a right one is among the calls to be timed."""
     call = contender(case, inputs)
     errors = check_result(case, inputs, call())
     # The next step of an optimiser gives another table, the same step of a new one does not.
@@ -121,14 +134,14 @@ def _timed(calls: dict[Case, clock.Call], device: str, rounds: int) -> dict[Any,
 
 
 def _tried(device: str, work: Callable[..., Any], *given: Any, tries: int = 2) -> Any:
-    """Give what work gives, or why it gives nothing; a lack of memory is tried twice."""
+    """Return what work returns, or why it fails; a lack of memory is tried twice."""
     try:
         return work(*given)
     except (RuntimeError, AssertionError, TimeoutError) as error:
         kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
         lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
         kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
-        said = {"skipped": {"kind": kind, "says": f"{type(error).__name__}: {error}"}}
+        said = {"skipped": {"kind": kind, "says": in_a_line(error)}}
     try:  # not above, where the error still holds the tensors of the call
         if device == "cuda":
             torch.cuda.synchronize()

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from lookup_matmul.costs.cases import DTYPES, Case, check_case, draw_ids, draw_inputs
+from lookup_matmul.costs.cases import DTYPES, Case, sample_ids, sample_inputs
 from lookup_matmul.costs.clock import Call, flush, time_side_by_side
 from lookup_matmul.costs.contenders import ALONE, COMPILED, contender, forms_of
-from lookup_matmul.costs.count import parts
-from lookup_matmul.costs.measurable import check_device
+from lookup_matmul.costs.count import kernels
+from lookup_matmul.costs.machine import check_device
 from lookup_matmul.equality.rounding import precision_of
 
 FEW, MANY = 2, 1024  # ids for the price of a call, of which torch would not sort one, and of each
@@ -27,8 +27,8 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     ``row_s``: for each row of a cache line, where rows are handled one by one. ``bandwidth``:
     bytes read and written in a second by copies, by ``working_set``. ``first_touch``: seconds by
     which a byte of new memory takes longer to fill than one of old, by ``allocated``. ``rate``:
-    operations in a second by dtype, of square products of random numbers and of zeros, and
-    ``"divisions"``. Another device, or one that is not there, is a ValueError.
+    operations in a second of square products of random numbers by dtype, and ``"divisions"``.
+    Another device, or one that is not there, is a ValueError.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     }
 
 
-def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False) -> float:
+def predicted_s(case: Case, distinct: int, ceilings: Any) -> float:
     """Predict the seconds of a case: the price of its calls, and of what each kernel has to do.
 
     A kernel takes the longest of bytes / bandwidth and operations / rate, as in the roofline of
@@ -54,7 +54,6 @@ def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False)
     The bandwidth is that of the call's working set, cold that of the largest measured; a dtype
     without a rate has float32's, and a form whose calls have no price is a KeyError;
     what no :class:`Case` can hold is a ValueError.
-    At best, the quartile of each ceiling that allows most takes the place of its median.
 
     Examples
     --------
@@ -65,26 +64,25 @@ def predicted_s(case: Case, distinct: int, ceilings: Any, *, best: bool = False)
     >>> predicted_s(case, 2, limits)
     2e-06
     """
-    check_case(case)
-    form, rate, slow, fast = key_of(case), ceilings["rate"], *((0, 2) if best else (1, 1))
+    counted, form, rate = kernels(case, distinct), key_of(case), ceilings["rate"]
     fixed, rows = (ceilings[price][case.cache] for price in ("fixed_s", "row_s"))
     # A compiler takes seconds, so its calls are taken to cost what those of its product do.
-    seconds = fixed[form.replace(COMPILED, ALONE)][slow]
-    seconds += (distinct if case.direction == "step" else case.ids) * rows.get(form, 3 * [0])[slow]
-    speeds = [(p["working_set"], p["bytes_per_s"][fast]) for p in ceilings["bandwidth"]]
-    touches = [(p["allocated"], p["s_per_byte"][slow]) for p in ceilings["first_touch"]]
-    for part in parts(case, distinct):
-        level = part.working_set if case.cache == "hot" else inf
-        computing = part.operations / rate.get(case.dtype, rate["float32"])["random"][fast]
-        dividing = part.divisions and part.divisions / rate["divisions"]["random"][fast]
-        seconds += max(part.bytes / _between(speeds, level), computing, dividing)
+    seconds = fixed[form.replace(COMPILED, ALONE)][1]
+    seconds += (distinct if case.direction == "step" else case.ids) * rows.get(form, 3 * [0])[1]
+    speeds = [(p["working_set"], p["bytes_per_s"][1]) for p in ceilings["bandwidth"]]
+    touches = [(p["allocated"], p["s_per_byte"][1]) for p in ceilings["first_touch"]]
+    for kernel in counted:
+        level = kernel.working_set if case.cache == "hot" else inf
+        computing = kernel.operations / rate.get(case.dtype, rate["float32"])["random"][1]
+        dividing = kernel.divisions and kernel.divisions / rate["divisions"]["random"][1]
+        seconds += max(kernel.bytes / _between(speeds, level), computing, dividing)
         if touches:
-            seconds += part.allocated_bytes * _between(touches, part.allocated_bytes)
+            seconds += kernel.allocated_bytes * _between(touches, kernel.allocated_bytes)
     return float(seconds)
 
 
 def key_of(case: Case) -> str:
-    """Name a form among the fixed costs."""
+    """Return the name of a form among the fixed costs."""
     return f"{'bags' if case.bags else case.direction} {case.form}"
 
 
@@ -106,8 +104,8 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
                 if ids == FEW or "built" in form:  # of whose encoding only the ones are wanted
                     rows, dim = FEW, 1
                 sizes = (rows, dim, ids, "uniform", "float32", cache, bags and -(-ids // 8))
-                case, drawn = Case(form, direction, *sizes), draw_ids("uniform", ids, rows)
-                calls[key_of(case), ids] = contender(case, draw_inputs(case, drawn, device))
+                case, sample = Case(form, direction, *sizes), sample_ids("uniform", ids, rows)
+                calls[key_of(case), ids] = contender(case, sample_inputs(case, sample, device))
     rounds = (5 if cache == "hot" else 3) if quick else 9
     prepare = flush(device) if cache == "cold" else None
     times = time_side_by_side(calls, rounds=rounds, block_s=1e-3, prepare=prepare, device=device)
@@ -146,16 +144,14 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
     rate, side = {}, 8192 if device == "cuda" else 512 if quick else 1024
     for name in DTYPES if device == "cuda" else ("float32",):
         random = torch.randn(side, side, device=device).to(DTYPES[name])
-        zeros = torch.zeros_like(random)
-        squares = {"random": partial(random.mm, random), "zeros": partial(zeros.mm, zeros)}
+        square = {"square": partial(random.mm, random)}
         with precision_of(name):
-            times = time_side_by_side(squares, rounds=5, block_s=0.01, device=device)
-        rate[name] = {kind: _per_s(2 * side**3, time) for kind, time in times.items()}
+            times = time_side_by_side(square, rounds=5, block_s=0.01, device=device)
+        rate[name] = {"random": _per_s(2 * side**3, times["square"])}
     few = torch.rand(2**13, device=device)
-    roots: dict[str, Call] = {"random": few.sqrt, "zeros": (few * 0).sqrt, "": few[0].sqrt}
+    roots: dict[str, Call] = {"all": few.sqrt, "one": few[0].sqrt}
     times = time_side_by_side(roots, rounds=5, block_s=1e-3, device=device)
-    price = times.pop("").median_s
-    return rate | {"divisions": {k: _per_s(len(few), time, price) for k, time in times.items()}}
+    return rate | {"divisions": {"random": _per_s(len(few), times["all"], times["one"].median_s)}}
 
 
 def _per_s(amount: float, times: tuple[Any, ...], price_s: float = 0.0) -> list[float]:

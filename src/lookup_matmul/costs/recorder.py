@@ -1,29 +1,31 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
+import json
+import os
 import time
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
 from itertools import groupby, product
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
-from lookup_matmul.costs import recording as files
 from lookup_matmul.costs.cases import Case
 from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
-from lookup_matmul.costs.edge_cases import odd_input
-from lookup_matmul.costs.machine import provenance
-from lookup_matmul.costs.markdown import plain
-from lookup_matmul.costs.measurable import check_device
+from lookup_matmul.costs.edge_cases import edge_cases
+from lookup_matmul.costs.machine import check_device, provenance
 from lookup_matmul.costs.measure import measure_cases
-from lookup_matmul.costs.plain_data import only_writer
 from lookup_matmul.costs.predict import measure_ceilings
+from lookup_matmul.costs.recordings import check_arithmetic, read_recording
 
 LEAST_S = 20.0  # kept of the given minutes for what is measured at the end
 TRIES = 3  # to measure ceilings that are like those at the start
 
 
 def sweep(name: str) -> Iterator[Case]:
-    """List the cases of a sweep in order of value, those that share their inputs together."""
+    """Yield the cases of a sweep in order of value, those that share their inputs together."""
     seen: dict[Case, None] = {}
     for part in tomllib.loads(Path(__file__).with_name("sweeps.toml").read_text("utf-8"))[name]:
         bags, axes = part.get("bags", 0), ("tables", "ids", "draws", "dtypes", "caches")
@@ -55,7 +57,7 @@ def record(
     """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
 
     Cases that share their inputs stand together. Device, command and commit are as for
-    :func:`provenance`; quick, there are few rounds, small ceilings, and nothing odd is tried.
+    :func:`provenance`; quick, there are few rounds, small ceilings, and no edge cases are tried.
     After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
     An unknown origin, a file not sound or of another machine, and another run in the folder are
     a ValueError before anything is measured.
@@ -74,44 +76,43 @@ def record(
     path.parent.mkdir(parents=True, exist_ok=True)
     with only_writer(path.parent):
         recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
-        ceilings = recording["ceilings"]
-        if not ceilings:
-            _add_ceilings(recording)
-            recording["behaviour"] = {} if quick else odd_input(device)
         done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
         left = (case for case in cases if case not in done)
         groups = [list(group) for _, group in groupby(left, lambda case: case[1:])]
-        if recording["complete"] and not groups:
+        if not groups and recording["complete"]:
             return recording
         recording["complete"] = False
-        files.write_recording(path, recording)
+        if not recording["ceilings"]:
+            _add_ceilings(recording)
+            recording["behaviour"] = {} if quick else edge_cases(device)
+        write_recording(path, recording)
         now = time.monotonic()  # at the end, ceilings are measured once more
         end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
         for k, group in enumerate(bar := tqdm(groups)):
             if (now := time.monotonic()) > end:
                 break
-            if len(ceilings) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
+            if len(recording["ceilings"]) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
                 _add_ceilings(recording)
             bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
-            found = measure_cases(group, ceilings=ceilings[0], device=device, rounds=rounds)
-            recording["cases"] += [_believed(result, recording) for result in found]
-            files.write_recording(path, recording)
+            first = recording["ceilings"][0]
+            found = measure_cases(group, ceilings=first, device=device, rounds=rounds)
+            recording["cases"] += found
+            write_recording(path, recording)
         _add_ceilings(recording)
         recording["complete"] = now <= end
-        files.write_recording(path, recording)
-        return files.read_recording(path)
+        write_recording(path, recording)
+        return recording
 
 
 def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
-    """Read what is there, if it is of the same machine and versions, or begin anew."""
-    files.check_origin(origin)
+    """Return what is there, if it is of the same machine and versions, or begin anew."""
     if not path.exists():
         new = {"version": 2, "complete": False, "provenance": origin, "behaviour": {}}
         return new | {"ceilings": [], "cases": []}
-    recording = files.read_recording(path)
+    recording = read_recording(path, form=False)
     for name, before in recording["provenance"].items():
         if origin[name] != before and name not in ("date", "command"):
-            now = f"{path}: data.provenance.{name} is {before!r}, and now it is {origin[name]!r}"
+            now = f"{path}: provenance.{name} is {before!r}, and now it is {origin[name]!r}"
             raise ValueError(f"{now}; move the file away to record anew.")
     return recording
 
@@ -121,23 +122,52 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
     origin, before = recording["provenance"], recording["ceilings"]
     for _ in range(TRIES):
         new = measure_ceilings(origin["kind"], quick=origin["quick"])
-        tried = recording | {"ceilings": [*before, new]}
         try:
-            files.check_recording(tried | {"checksum": files.checksum(tried)})
-            before.append(new)
-            return
+            check_arithmetic(recording | {"ceilings": [*before, new]})
         except ValueError as error:
             said = error
+        else:
+            before.append(new)
+            return
     raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
 
 
-def _believed(result: dict[str, Any], recording: dict[str, Any]) -> dict[str, Any]:
-    """Keep a time that a reader would accept, and of any other only why there is none."""
-    if not (skipped := result.get("skipped")):
-        try:
-            files.check_result("the case", result, recording)
-            return result
-        except files.ImpossibleTimeError as error:
-            skipped = {"kind": "impossible time", "says": str(error)}
-    asked = {name: result[name] for name in (*Case._fields, "distinct", "predicted_s")}
-    return asked | {"skipped": skipped | {"says": plain(skipped["says"])}}
+def write_recording(path: Path, recording: dict[str, Any]) -> None:
+    """Write a recording whole, with a line for each case."""
+    head = {name: value for name, value in recording.items() if name != "cases"}
+    cases = ",\n".join(json.dumps(case, allow_nan=False) for case in recording["cases"])
+    start = json.dumps(head, allow_nan=False)[:-1]
+    write_whole(path, f'{start},\n"cases": [\n{cases}\n]}}\n')
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in one go, so that nobody, not even after a kill, meets half of it."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Refuse a second process in the folder; the system gives the lock free with the process."""
+    from filelock import FileLock, Timeout  # which torch needs
+
+    name = sha256(str(folder.resolve()).encode()).hexdigest()
+    lock = FileLock(Path(gettempdir(), f"lookup-matmul-{name[:16]}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise ValueError(
+            f"{folder}: another run is recording into this folder, expected one at a time; "
+            "wait for its end, or choose another folder."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()

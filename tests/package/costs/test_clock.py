@@ -4,7 +4,6 @@ import gc
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
@@ -44,19 +43,6 @@ def test_turns_alternate_and_blocks_last_as_long_as_asked():
     assert watch.log == tried + [("quick", 20), ("slow", 4)] * 5
     assert times["quick"] == pytest.approx(Spread(1.2e-3, 1.1e-3, 1.3e-3, 5, 20))
     assert times["slow"] == pytest.approx(Spread(6e-3, 5.5e-3, 6.5e-3, 5, 4))
-
-
-def test_a_call_longer_than_a_block_is_called_once():
-    """Never zero times."""
-    times = time_side_by_side(CALLS, rounds=3, watch=FakeWatch({"quick": 1.0, "slow": 50.0}))
-    assert {spread.calls for spread in times.values()} == {1}
-
-
-def test_a_slow_first_call_does_not_set_the_length_of_a_turn():
-    """The quicker of two does, since the first may set something up."""
-    costs = iter([1.0, 1e-3])
-    times = time_side_by_side({"a": lambda: "a"}, block_s=0.02, watch=lambda *_: next(costs, 1e-3))
-    assert times["a"].calls == 20
 
 
 def test_a_turn_takes_no_more_calls_than_allowed(monkeypatch):
@@ -115,13 +101,6 @@ def test_the_real_watch_measures_a_known_cost(wait, calls):
     assert stopwatch(lambda: wait(0.005), calls, lambda: wait(1)) == pytest.approx(0.005)
 
 
-def test_the_real_watch_goes_on():
-    """It is the clock of the machine: two readings differ by what lies between them."""
-    before = time.perf_counter()
-    first, second = clock._now(), clock._now()
-    assert before <= first <= second <= time.perf_counter()
-
-
 @pytest.mark.parametrize("calls", [1, 3])
 def test_one_call_timed_is_one_call_made(calls):
     """And each is prepared once, if it is prepared at all; garbage is not collected meanwhile."""
@@ -151,55 +130,40 @@ import torch
 torch.version.cuda = "13.0"
 torch._C._cuda_getDeviceCount = lambda: 0
 assert shutil.which("nvcc")
-{work}
-"""
-WORKS = {
-    "ours": """
-import lookup_matmul, lookup_matmul.figures
 from lookup_matmul import costs
 from lookup_matmul.costs.cases import Case, Inputs
 from lookup_matmul.costs.contenders import contender
 a = torch.ones(10)
 costs.time_side_by_side({"sum": a.sum, "product": a.prod}, rounds=3, block_s=0)
-costs.measure_cases([], ceilings={}, device="cpu")
 # What would compile finds its imports done; it cannot do them itself in a build that is no CUDA's.
+assert "torch.utils.cpp_extension" not in sys.modules
 torch.compiler.reset = lambda: None
 torch.compile = lambda call, **_: call if "torch.utils.cpp_extension" in sys.modules else None
 case = Case("compiled one-hot", "forward", 4, 5, 3, "uniform", "float32", "hot")
 none = torch.empty(0)
 contender(case, Inputs(torch.tensor([2, 3, 1]), torch.ones(4, 5), none, none))()
-""",
-    "benchmark": "import torch.utils.benchmark",
-}
+del sys.modules["torch.utils.cpp_extension"]
+import torch.utils.cpp_extension  # says what was not to be said before
+"""
 
 
-@pytest.mark.parametrize("work", WORKS)
-def test_nothing_is_said_about_a_compiler_of_cuda(tmp_path, work):
-    """Where one lies about but no driver does, torch says so on import of its own benchmarks."""
+def test_nothing_is_said_about_a_compiler_of_cuda(tmp_path):
+    """Where one lies about but no driver does, torch says so when it looks for it."""
     nvcc = tmp_path / "bin" / "nvcc"
     nvcc.parent.mkdir()
     nvcc.write_text("#!/bin/sh\n")
     nvcc.chmod(0o755)
     path = f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", QUIET.replace("{work}", WORKS[work])],
+        [sys.executable, "-W", "error", "-c", QUIET],
         env=os.environ | {"PATH": path, "CUDA_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
     )
     assert done.stdout == ""
-    if work == "benchmark":  # so that the others could fail
-        assert "No CUDA runtime is found, using CUDA_HOME=" in done.stderr
-    else:
-        assert done.stderr == ""
-
-
-def test_threads_are_those_of_torch():
-    """A timer's default of one thread would measure another program."""
-    seen = []
-    stopwatch(lambda: seen.append(torch.get_num_threads()), 1)
-    assert set(seen) == {torch.get_num_threads()}
+    assert done.stderr.count("No CUDA runtime is found, using CUDA_HOME=") == 1
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.fixture

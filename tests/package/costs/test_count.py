@@ -1,16 +1,14 @@
 """Bytes and operations against a walk over every access, allocated bytes against torch."""
 
-import math
-
 import hypothesis.strategies as st
 import pytest
 import torch
 from hypothesis import given, settings
 
-from lookup_matmul.costs import Case, draw_ids, parts
-from lookup_matmul.costs.allocations import recorded_events, sizes_of
-from lookup_matmul.costs.cases import draw_inputs
+from lookup_matmul.costs import Case, kernels, sample_ids
+from lookup_matmul.costs.cases import sample_inputs
 from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.memory import recorded_events, sizes_of
 
 SIZES = dict.fromkeys(("ids", "sorted", "order", "unique", "note", "long id", "long start"), 8) | {
     "int id": 4,
@@ -215,7 +213,7 @@ def test_every_form_against_a_walk_over_its_accesses(direction, bags, form, data
     ids = data.draw(st.lists(st.integers(0, rows - 1), min_size=count, max_size=count))
     dtype, itemsize = data.draw(st.sampled_from([("float32", 4), ("tf32", 4), ("bfloat16", 2)]))
     case = Case(form, direction, rows, columns, count, "uniform", dtype, "hot", bags)
-    counted = [(p.name, p.bytes, p.operations, p.divisions) for p in parts(case, len(set(ids)))]
+    counted = [(p.name, p.bytes, p.operations, p.divisions) for p in kernels(case, len(set(ids)))]
     assert counted == walk(case, ids).totals(itemsize)
 
 
@@ -225,11 +223,11 @@ def test_allocated_bytes_against_the_allocator(direction, bags, form):
     if form == "compiled one-hot":
         pytest.skip("compiling takes seconds, and what a compiler writes is its own choice")
     case = Case(form, direction, 300, 64, 512, "uniform", "float32", "hot", bags and 8)
-    ids = draw_ids("uniform", 512, 300)
-    call = contender(case, draw_inputs(case, ids, "cpu"))
+    ids = sample_ids("uniform", 512, 300)
+    call = contender(case, sample_inputs(case, ids, "cpu"))
     call()
     seen = sum(size for size in sizes_of(recorded_events(call)) if size > 0)
-    counted = sum(part.allocated_bytes for part in parts(case, ids.unique().numel()))
+    counted = sum(part.allocated_bytes for part in kernels(case, ids.unique().numel()))
     # An optimiser counts its steps in tensors of one number, and names rows by int64 ids;
     # some versions of torch note the bag of each entry.
     extra = 100 if "dense" in form else 8 * 8 * 512 if direction == "step" else 8 * 512 * bool(bags)
@@ -247,38 +245,21 @@ def test_the_working_set_holds_each_tensor_of_the_call_once():
         "multiplication alone": 48 + 80 + 60,
     }
     for form, size in expected.items():
-        assert {part.working_set for part in parts(case._replace(form=form), 2)} == {size}
+        assert {part.working_set for part in kernels(case._replace(form=form), 2)} == {size}
     gradient = case._replace(direction="backward")
-    assert parts(gradient, 2)[0].working_set == 24 + 60 + 80
+    assert kernels(gradient, 2)[0].working_set == 24 + 60 + 80
     step = case._replace(form="SGD, dense", direction="step")
-    assert parts(step, 2)[0].working_set == 80 + 80
+    assert kernels(step, 2)[0].working_set == 80 + 80
     # Parameter, gradient and two averages are there; the root and its quotient are new.
-    assert parts(step._replace(form="Adam, dense"), 2)[0].working_set == 6 * 80
-
-
-def test_what_a_gradient_moves_does_not_count_its_zeros_again():
-    """As many ids as rows: zeros, ids and arriving rows, each once, whatever is distinct."""
-    case = Case("lookup", "backward", 4096, 64, 4096, "uniform", "float32", "hot")
-    rows = 4096 * 64 * 4
-    assert {sum(part.bytes for part in parts(case, d)) for d in (1, 2589, 4096)} == {
-        2 * rows + 4096 * 8
-    }
-
-
-def test_a_sparse_gradient_that_is_only_a_view_has_no_part():
-    """Its ids and rows are those that arrived."""
-    case = Case("lookup, sparse gradient", "backward", 4, 5, 3, "uniform", "float32", "hot")
-    assert parts(case, 2) == ()
+    assert kernels(step._replace(form="Adam, dense"), 2)[0].working_set == 6 * 80
 
 
 @pytest.mark.parametrize(
     ("changed", "distinct", "message"),
     [
-        ({"form": "look up"}, 2, "form is 'look up', expected one of lookup, one-hot built"),
         ({"form": "SGD, dense"}, 2, "form is 'SGD, dense', expected one of lookup"),
         ({"bags": 1}, 2, "form is 'lookup', expected one of embedding bag"),
         ({}, 4, "distinct is 4, expected 0 to 3, the ids or the rows"),
-        ({}, -1, "distinct is -1, expected 0 to 3"),
         ({"vocab_size": 2}, 3, "distinct is 3, expected 0 to 2"),
     ],
 )
@@ -286,19 +267,11 @@ def test_what_cannot_be_counted_is_refused(changed, distinct, message):
     """With what arrived and what was expected."""
     case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
     with pytest.raises(ValueError, match=message):
-        parts(case._replace(**changed), distinct)
-
-
-def test_sorting_is_counted_in_levels_of_halves():
-    """Of 1, 2, 3, 1,024 and 1,025 ids."""
-    case = Case("lookup, sparse and coalesced", "backward", 2000, 1, 1, "uniform", "float32", "hot")
-    for n in (1, 2, 3, 1024, 1025):
-        sort = parts(case._replace(ids=n), 1)[0]
-        assert sort.operations == n * math.ceil(math.log2(n))
+        kernels(case._replace(**changed), distinct)
 
 
 def test_the_optimisers_of_torch_run_the_kernels_that_are_counted():
-    """As many calls on whole arrays as there are parts, as torch's dispatcher sees them."""
+    """As many calls on whole arrays as are counted, as torch's dispatcher sees them."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Kernels(TorchDispatchMode):
@@ -316,8 +289,8 @@ def test_the_optimisers_of_torch_run_the_kernels_that_are_counted():
 
     for form in forms_of("step", 0):
         case = Case(form, "step", 30, 4, 20, "uniform", "float32", "hot")
-        ids = draw_ids("uniform", 20, 30)
-        call = contender(case, draw_inputs(case, ids, "cpu"))
-        with Kernels() as kernels:
+        ids = sample_ids("uniform", 20, 30)
+        call = contender(case, sample_inputs(case, ids, "cpu"))
+        with Kernels() as seen:
             call()
-        assert kernels.seen == len(parts(case, ids.unique().numel())), form
+        assert seen.seen == len(kernels(case, ids.unique().numel())), form

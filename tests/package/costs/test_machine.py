@@ -1,15 +1,24 @@
 """A measurement says where it was made, or is not made."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from lookup_matmul.costs import machine
-from lookup_matmul.costs.machine import provenance
+from lookup_matmul import peak_bytes
+from lookup_matmul.costs import (
+    Case,
+    machine,
+    measure_cases,
+    measure_ceilings,
+    provenance,
+    time_side_by_side,
+)
 from lookup_matmul.costs.memory import free_bytes
 
 COMMIT = "0123456789" * 4
+CASE = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
 
 
 def said(answers):
@@ -24,27 +33,19 @@ def test_a_changed_copy_is_told_from_its_commit(monkeypatch, status, ending):
     assert provenance("cpu", "test")["commit"] == COMMIT + ending
 
 
-@pytest.mark.parametrize("commit", ["unknown", "", "0123456", COMMIT.upper().replace("0", "A")])
-def test_an_unknown_commit_is_refused_before_the_machine_is_asked(monkeypatch, commit):
-    """With what to do about it."""
-    monkeypatch.setattr(machine, "_said", said({"rev-parse": "unknown", "status": "unknown"}))
-    monkeypatch.setattr(machine, "_cpu_name", None)
-    with pytest.raises(ValueError, match=r"commit is .*, expected 40 hexadecimal .* --commit"):
-        provenance("cpu", "test", commit=commit)
-
-
 def test_without_git_a_commit_can_be_named(monkeypatch, tmp_path):
-    """As in a copy that was unpacked from an archive."""
+    """As in a copy that was unpacked from an archive; before the machine is asked for seconds."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ValueError, match="commit is 'unknown'"):
-        provenance("cpu", "test")
     found = provenance("cpu", "a command", commit=COMMIT)
-    assert found["commit"] == COMMIT
-    assert found["command"] == "a command"
+    assert (found["commit"], found["command"]) == (COMMIT, "a command")
     assert (found["driver"], found["cuda"]) == (None, None)
     assert found["torch"] == torch.__version__
     assert found["device"] == found["cpu"]
     assert found["threads"] == torch.get_num_threads()
+    monkeypatch.setattr(machine, "_cpu_name", None)
+    for commit in (None, "0123456"):
+        with pytest.raises(ValueError, match=r"commit is .*, expected 40 hexadecimal .* --commit"):
+            provenance("cpu", "test", commit=commit)
 
 
 def test_a_gpu_without_a_driver_s_version_is_refused(monkeypatch):
@@ -61,19 +62,42 @@ def test_a_gpu_without_a_driver_s_version_is_refused(monkeypatch):
     assert (found["kind"], found["driver"]) == ("cuda", "570.86.15")
 
 
-def test_an_unknown_device_is_refused():
-    """With those that are known."""
-    with pytest.raises(ValueError, match="device is 'mps', expected 'cpu' or 'cuda'"):
-        provenance("mps", "test", commit=COMMIT)
+MEASURING = {
+    "provenance": lambda device: provenance(device, "command", commit=COMMIT),
+    "ceilings": lambda device: measure_ceilings(device, quick=True),
+    "clock": lambda device: time_side_by_side({"sum": torch.ones(2).sum}, device=device),
+    "cases": lambda device: measure_cases([CASE], ceilings={}, device=device),
+}
+
+
+@pytest.mark.parametrize("measure", MEASURING.values(), ids=MEASURING)
+def test_a_device_that_is_not_there_is_refused(measure, monkeypatch):
+    """In the same words everywhere, and before anything is measured."""
+    for device in ("tpu", "cuda:0", None):
+        message = f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            measure(device)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="device is cuda, but torch finds no GPU; measure on cpu"):
+        measure("cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", 0, None, "meta", "cpu:5"])
+def test_a_peak_is_measured_where_torch_tells_of_memory(device, monkeypatch):
+    """One CPU, and the GPUs there are; also what torch does not know as a device is a ValueError."""
+    with pytest.raises(ValueError, match=f"device is {device}, expected cpu or cuda; no other"):
+        peak_bytes(list, device)
+    assert peak_bytes(list, "cpu:0") == 0
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(ValueError, match="device is cuda:2, but torch finds GPUs 0 to 1 only"):
+        peak_bytes(list, "cuda:2")
 
 
 def test_memory_that_torch_keeps_unused_is_free(monkeypatch):
     """On a CPU it is the system's number."""
     assert 0 < free_bytes("cpu") < 2**50
-    for name, value in {
-        "memory_reserved": 7,
-        "memory_allocated": 4,
-        "mem_get_info": (10, 16),
-    }.items():
+    kept = {"memory_reserved": 7, "memory_allocated": 4, "mem_get_info": (10, 16)}
+    for name, value in kept.items():
         monkeypatch.setattr(torch.cuda, name, lambda value=value: value)
     assert free_bytes("cuda") == 10 + 7 - 4

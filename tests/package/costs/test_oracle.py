@@ -5,17 +5,18 @@ import pytest
 import torch
 from oldest import LOWEST
 
-from lookup_matmul.costs import cases, draw_ids
+from lookup_matmul.costs import cases, sample_ids
 from lookup_matmul.costs.cases import (
     DTYPES,
     Case,
     check_result,
-    draw_inputs,
     error_bounds,
     expected_columns,
+    sample_inputs,
 )
 from lookup_matmul.costs.contenders import contender, forms_of
 from lookup_matmul.equality.assertions import repeats_bitwise
+from lookup_matmul.equality.rounding import rounding_bound
 
 KINDS = [("forward", 0), ("forward", 4), ("backward", 0), ("step", 0)]
 CASES = [
@@ -31,9 +32,9 @@ every_case = pytest.mark.parametrize(
 )
 
 
-def drawn(case):
-    """Draw what a case computes with, on the CPU."""
-    return draw_inputs(case, draw_ids(case.draw, case.ids, case.vocab_size), "cpu")
+def inputs_of(case):
+    """Sample what a case computes with, on the CPU."""
+    return sample_inputs(case, sample_ids(case.draw, case.ids, case.vocab_size), "cpu")
 
 
 def by_hand(case, inputs):
@@ -70,7 +71,7 @@ def by_hand(case, inputs):
 @every_case
 def test_the_oracle_is_the_plain_definition(case):
     """Against loops over the ids in float64, for some of the columns."""
-    inputs = drawn(case)
+    inputs = inputs_of(case)
     found, size = expected_columns(case, inputs, slice(1, 3))
     np.testing.assert_allclose(found.numpy(), by_hand(case, inputs)[:, 1:3], rtol=1e-9, atol=1e-12)
     assert bool((size >= found.abs() - 1e-12).all())
@@ -83,7 +84,7 @@ def test_every_form_is_right_and_another_row_is_not(case, dtype):
     if case.direction == "step" and dtype != "float32":
         pytest.skip("in float16 the 1e-8 of Adam is no number; no sweep asks for it")
     case = case._replace(dtype=dtype)
-    inputs = drawn(case)
+    inputs = inputs_of(case)
     other = inputs._replace(ids=inputs.ids.clone())
     weightiest = int(inputs.values.argmax()) if case.bags else 20
     other.ids[weightiest] = (other.ids[weightiest] + 1) % 50
@@ -104,7 +105,7 @@ def test_every_form_is_right_and_another_row_is_not(case, dtype):
 def test_zeros_do_not_pass_where_a_sum_may_stop_growing():
     """As in 98 cases of an earlier recording, whose bound of each element allowed everything."""
     case = Case("lookup", "backward", 16, 8, 2**16, "uniform", "bfloat16", "hot")
-    inputs = drawn(case)
+    inputs = inputs_of(case)
     right = contender(case, inputs)()
     errors = check_result(case, inputs, right)
     assert errors["error_bound"] == 1.0
@@ -131,7 +132,7 @@ def test_the_bounds_grow_with_the_terms_and_stay_below_zeros():
 def test_a_step_that_was_not_made_is_seen(form):
     """The table as it was, or after one step of the two."""
     case = LOOKUP._replace(form=form, direction="step")
-    inputs = drawn(case)
+    inputs = inputs_of(case)
     before = inputs.weight
     once = (contender(case, inputs)() + before) / 2
     for table in (before, once):
@@ -141,13 +142,22 @@ def test_a_step_that_was_not_made_is_seen(form):
 
 def test_a_large_result_is_checked_in_parts(monkeypatch):
     """Down to a column at a time, and an error in the last column is seen."""
-    inputs = drawn(LOOKUP)
+    inputs = inputs_of(LOOKUP)
     result = contender(LOOKUP, inputs)()
     monkeypatch.setattr(cases, "AT_ONCE", 1)
     assert check_result(LOOKUP, inputs, result)["max_error"] == 0.0
     result[3, 7] += 1
     with pytest.raises(AssertionError, match="1 of 64 elements differ"):
         check_result(LOOKUP, inputs, result)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_a_bag_is_allowed_the_rounding_of_its_products_and_their_sum(dtype):
+    """16 products are rounded once each, then added up: as a sum of 17 terms."""
+    case = LOOKUP._replace(form="embedding bag", bags=4, dtype=dtype)
+    assert case.ids // case.bags == 16
+    assert error_bounds(case, 64)[0] == rounding_bound(17, DTYPES[dtype])
+    assert error_bounds(case._replace(bags=64), 64)[0] == rounding_bound(2, DTYPES[dtype])
 
 
 def test_repeating_bits_are_told_from_equal_numbers():
