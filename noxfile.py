@@ -156,6 +156,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("mypy")
     session.run("codespell")
+    session.run("python", "docs/_tools/lint_pages.py")
     session.run("lint-imports", "--no-cache", "--no-logo")
     session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")
 
