@@ -47,7 +47,7 @@ def record(file: Path, only: list[str]) -> None:
 
 
 def cells_of(page: Page) -> list[dict[str, Any]]:
-    """Give line, code and outputs of each cell that ran."""
+    """Return line, code and outputs of each cell that ran."""
     measures = page.head.get("measures", False)
     found = []
     for cell, line in zip(page.cells, page.lines, strict=True):
@@ -60,7 +60,7 @@ def cells_of(page: Page) -> list[dict[str, Any]]:
 
 
 def said(output: NotebookNode) -> str:
-    """Give what an output shows, as text."""
+    """Return what an output shows, as text."""
     if output.output_type == "error":
         return f"error: {output.ename}: {output.evalue}"
     data = output.get("data", {})
@@ -69,7 +69,7 @@ def said(output: NotebookNode) -> str:
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Give page, line, kind and both outputs of each cell that changed."""
+    """Return page, line, kind and both outputs of each cell that changed."""
     found: list[tuple[str, ...]] = []
     for name, cells in one["pages"].items():
         others = {cell["line"]: cell for cell in other["pages"].get(name, [])}
@@ -87,7 +87,7 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[tuple[str, .
 
 
 def _first_difference(before: list[str], after: list[str]) -> tuple[str, str]:
-    """Give the first line of two outputs that differs, short and harmless in a table."""
+    """Return the first line of two outputs that differs, short and harmless in a table."""
     left, right = ("\n".join(texts).splitlines() or [""] for texts in (before, after))
     length = max(len(left), len(right))
     pairs = zip(

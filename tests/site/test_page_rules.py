@@ -36,7 +36,7 @@ def cell(code, *, tags="", figure=""):
 
 @pytest.fixture
 def rules(tmp_path):
-    """Give line and rule of each finding on a page with this text."""
+    """Return line and rule of each finding on a page with this text."""
 
     def found(text, name="tutorials/page"):
         path = tmp_path / "page.md"

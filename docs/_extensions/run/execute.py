@@ -13,7 +13,7 @@ from sphinx.environment import BuildEnvironment
 from run import kernel
 from run.pages import Page, keep, page_of
 
-AT_ONCE = min(os.cpu_count() or 1, 4)  # each is a process that holds torch
+AT_ONCE = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that holds torch
 
 
 def execute(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
@@ -52,7 +52,7 @@ async def _execute(app: Sphinx, waiting: list[Page]) -> None:
 
 
 def _length(page: Page) -> int:
-    """Give a measure of how long a page will run: at the end no long one should be left alone."""
+    """Return how much a page will run: at the end no long one should be left alone."""
     return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")
 
 

@@ -37,7 +37,7 @@ QUIET = {
 
 @contextmanager
 def surroundings() -> Iterator[dict[str, str]]:
-    """Give the environment of kernels: their own profile, and a folder for what they leave."""
+    """Return the environment of kernels: their own profile, and a folder for what they leave."""
     with TemporaryDirectory(prefix="lookup-") as folder:
         profile = Path(folder, "profile_default")
         profile.mkdir()
