@@ -7,7 +7,7 @@ from pathlib import Path
 from platform import python_version
 
 ROOT = Path(__file__).parent.parent
-sys.path.append(str(Path(__file__).parent / "_extensions"))
+sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 
 project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"
@@ -16,13 +16,12 @@ release = installed("lookup-matmul")
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
-    "run",  # first, since what it starts imports torch while Sphinx does
+    "run",
     "claims",
     "explorer",
     "notebooks",
     "search",
     "myst_nb",
-    "rules",
     "light",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -37,18 +36,15 @@ exclude_patterns = ["_extensions", "_templates", "inventories", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-RECORDINGS = sorted((ROOT / "src").rglob("*.json"))
-KERNEL = sorted((ROOT / "docs" / "_extensions").rglob("*kernel*.py"))
-SOURCES = [*sorted((ROOT / "src").rglob("*.py")), *KERNEL, ROOT / "constraints.txt", *RECORDINGS]
-FACTS = [python_version(), installed("torch"), *(path.read_text("utf-8") for path in SOURCES)]
-nb_execution_cache_path = str(
-    ROOT / "build" / "executed" / sha256("\0".join(FACTS).encode()).hexdigest()[:16]
-)
+SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.json")]
+KERNEL = (ROOT / "docs" / "_extensions" / "run").glob("*kernel*.py")
+FILES = [path for path in sorted([*SOURCES, *KERNEL, ROOT / "constraints.txt"]) if path.is_file()]
+FACTS = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in FILES)]
+nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(FACTS)).hexdigest())
 nb_execution_mode = "cache"
 nb_execution_timeout = 120
-nb_merge_streams = True
+nb_merge_streams = False  # run/kernel.py has joined them
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
-nb_output_stderr = "warn"  # an unexpected warning in a cell stops the build
 suppress_warnings = ["mystnb.exec"]  # docs/_extensions/checks.py names the cell, its code and error
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3

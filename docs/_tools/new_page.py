@@ -13,7 +13,7 @@ DOCS, GUIDE = ROOT / "docs", ROOT / "AUTHORING.md"
 
 
 def example(guide: str) -> str:
-    """Give the example of a page, without the comments that explain it."""
+    """Return the example of a page, without the comments that explain it."""
     found = re.search(r"^````markdown\n(.*?)^````$", guide, re.DOTALL | re.MULTILINE)
     if not found:
         raise SystemExit(f"{GUIDE} holds no example in a ````markdown block; put it back.")
@@ -21,7 +21,7 @@ def example(guide: str) -> str:
 
 
 def named(title: str) -> str:
-    """Give the name of the file for a title."""
+    """Return the name of the file for a title."""
     whole = re.sub("['’]", "", title)  # of "it's", no part is a word
     plain = unicodedata.normalize("NFKD", whole).encode("ascii", "ignore").decode()
     name = "-".join(re.findall(r"[a-z0-9]+", plain.lower())[:10])
@@ -31,7 +31,7 @@ def named(title: str) -> str:
 
 
 def entered(index: str, under: str, entry: str) -> str:
-    """Give the index with a page at the end of the contents under a caption."""
+    """Return the index with a page at the end of the contents under a caption."""
     contents = re.search(rf"(:caption: {re.escape(under)}\n\n.*?)(\n```)", index, re.DOTALL)
     if not contents:
         captions = ", ".join(re.findall(r"^:caption: (.*)$", index, re.MULTILINE))

@@ -1,6 +1,6 @@
 """Type the commands of README.md in a fresh copy of the working tree, in a folder elsewhere.
 
-``python tests/anywhere.py python3.12 python3.13`` does it with those Pythons, one after another;
+``python tests/site/anywhere.py python3.12 python3.13`` does it with those Pythons, one after another;
 without a name, with the Python that runs this. The folder's name has a space and a letter outside
 of ASCII. pip takes its indexes from the environment, as README says.
 """
@@ -19,7 +19,7 @@ LEFT_OUT = shutil.ignore_patterns("build", ".nox", ".git", ".venv", "__pycache__
 
 
 def commands() -> list[str]:
-    """Give the lines of README.md that a new user types, in their order."""
+    """Return the lines of README.md that a new user types, in their order."""
     readme = (ROOT / "README.md").read_text("utf-8")
     return re.findall(r"^python -m pip install nox && python -m nox .*$", readme, re.MULTILINE)
 

@@ -9,9 +9,6 @@ from pathlib import Path
 
 from served import ROOT
 
-sys.path.append(str(ROOT / "docs" / "_extensions"))
-from run.kernel_forks import PLACE, Fork, serve
-
 SPHINX = [
     "sphinx",
     "--quiet",
@@ -25,6 +22,7 @@ SPHINX = [
     "docs",
     "build/html",
 ]
+COPIED = ("docs", "src", "constraints.txt", "pyproject.toml", "README.md", "LICENSE")
 ABOUT = "myst:\n  html_meta:\n    description: A page.\n"
 HEAD = f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n{ABOUT}---\n\n"
 PROSE = f"---\n{ABOUT}---\n\n"
@@ -36,29 +34,34 @@ print("stamp", time.time_ns(), one_hot_matmul(torch.tensor([1]), torch.eye(2)).t
 ```
 """
 TOCTREE = "\n```{toctree}\n:glob:\n\n*\n```\n"
+LIMIT_S = 300  # of a wait for what comes at once, on a busy machine
+
+
+def cell(code: str, options: str = "") -> str:
+    """Write a cell of code."""
+    return f"```{{code-cell}} ipython3\n{options}{code}\n```\n"
 
 
 class Copy:
-    """A copy of the project's sources that can be changed and built."""
+    """A copy of the project's sources that can be changed and built.
 
-    def __init__(self, root: Path) -> None:
+    A bare one leaves out of each page what is not the concern of running and judging it, which is
+    most of the time of a small build.
+    """
+
+    def __init__(self, root: Path, *, bare: bool = False) -> None:
         self.root = root
-        for name in (
-            "docs",
-            "src",
-            "tests",
-            "constraints.txt",
-            "pyproject.toml",
-            "README.md",
-            "LICENSE",
-        ):
+        ignore = shutil.ignore_patterns("__pycache__")
+        for name in COPIED:
             source = ROOT / name
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(
-                source, root
-            )
-        # Half of the time of a small build; the tests of the whole site see what it does.
-        self.edit("docs/conf.py", '    "site_files",\n', "")
+            if source.is_dir():
+                shutil.copytree(source, root / name, ignore=ignore)
+            else:
+                shutil.copy(source, root)
+        if bare:
+            for room in ("explorer", "search", "light"):
+                self.edit("docs/conf.py", f'    "{room}",\n', "")
+            self.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
 
     def clear_pages(self, *kept: str) -> None:
         """Delete every page but those named."""
@@ -71,48 +74,28 @@ class Copy:
         (self.root / "docs" / f"{page}.md").write_text(head + text, "utf-8")
 
     def edit(self, name: str, old: str, new: str) -> None:
-        """Replace one piece of text that must be there."""
-        path = self.root / name
+        """Replace one piece of text that must be there, in the one file that a pattern names."""
+        (path,) = self.root.glob(name)
         text = path.read_text("utf-8")
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), "utf-8")
 
     def start(self, *command: str, **variables: str) -> subprocess.Popen[str]:
         """Start a module of Python with the copy's package instead of the installed one."""
+        # Where this variable is set, a kernel does not catch what libraries write to standard error.
+        outer = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+        own = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.Popen(
             [sys.executable, "-m", *command],
             cwd=self.root,
-            env=self.environment(variables),
+            env=outer | own | variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def environment(self, variables: dict[str, str]) -> dict[str, str]:
-        """Give the environment of a command."""
-        # Where this variable is set, a kernel does not catch what libraries write to standard error.
-        outer = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
-        own = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        return outer | own | variables
-
     def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a module to its end, as :meth:`start` does, but in a copy of a running Python.
-
-        It and its kernels find Sphinx, torch and so on imported, and are as new otherwise.
-        """
-        if sys.platform != "linux":
-            return self.run_anew(*command, **variables)
-        files = [self.root / name for name in ("out", "err")]
-        for file in files:
-            file.unlink(missing_ok=True)
-        environment = self.environment({PLACE: serve()} | variables)
-        fork = Fork([*command], str(self.root), environment, [os.devnull, *map(str, files)])
-        code = fork.wait()
-        out, err = (file.read_text("utf-8") for file in files)
-        return subprocess.CompletedProcess([*command], code, out, err)
-
-    def run_anew(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a module to its end as a shell does, with a Python and kernels of its own."""
+        """Run a module to its end, as :meth:`start` does."""
         process = self.start(*command, **variables)
         out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
@@ -122,11 +105,20 @@ class Copy:
         return self.run(*SPHINX, **variables)
 
     def html(self, name: str = "index") -> str:
-        """Give the text of a built page."""
+        """Return the text of a built page."""
         return (self.root / "build" / "html" / f"{name}.html").read_text("utf-8")
 
     def stamp(self, name: str = "index") -> str:
-        """Give the time at which a page's stamping cell ran."""
+        """Return the time at which a page's stamping cell ran."""
         found = re.search(r"stamp \d+", self.html(name))
         assert found
         return found.group()
+
+
+def printed(process: subprocess.Popen[str], said: str) -> None:
+    """Wait until a process has printed a line with these words."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if said in line:
+            return
+    raise AssertionError(f"it ended before it said {said!r}: {process.communicate()}")

@@ -5,54 +5,63 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scratch import HEAD, PROSE, STAMP, TOCTREE, Copy
+from scratch import HEAD, PROSE, STAMP, TOCTREE, Copy, cell
 
-SOURCES = ("docs/index.md", "src/lookup_matmul/forms.py", "constraints.txt")
+FORMS, ASSERTIONS = "src/**/forms.py", "src/**/assertions.py"
+PRODUCT = "check=False) @ weight"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """Give a copy whose site has two pages."""
-    copy = Copy(tmp_path_factory.mktemp("scratch"))
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Copy, str]:
+    """Return a copy whose site of two pages is built, and what its first build printed."""
+    copy = Copy(tmp_path_factory.mktemp("scratch"), bare=True)
     copy.clear_pages()
     copy.write("index", f"# Scratch\n\nFirst prose.\n\n{STAMP}{TOCTREE}")
     copy.write("other", "# Other\n\nAnother page.\n", head=PROSE)
-    return copy
+    built = copy.build()
+    assert (built.returncode, built.stderr) == (0, "")
+    assert "[[0.0, 1.0]]" in copy.html()
+    return copy, built.stdout
 
 
 @pytest.fixture
-def scratch(made: Copy) -> Iterator[Copy]:
-    """Give the copy built, and put back afterwards what a test has changed."""
-    pages = {path: path.read_text("utf-8") for path in (made.root / "docs").glob("*.md")}
-    sources = {made.root / name: (made.root / name).read_text("utf-8") for name in SOURCES}
-    built = made.build()
-    assert built.returncode == 0, built.stderr
-    assert "[[0.0, 1.0]]" in made.html()
-    yield made
-    for path in set((made.root / "docs").glob("*.md")) - set(pages):
+def scratch(made: tuple[Copy, str]) -> Iterator[Copy]:
+    """Return the copy, and put back afterwards what a test has changed of its sources."""
+    root = made[0].root
+    named = [*root.glob("docs/*.md"), *root.glob(FORMS), root / "constraints.txt"]
+    texts = {path: path.read_text("utf-8") for path in named}
+    yield made[0]
+    for path in {*root.glob("docs/*.md")} - {*texts}:
         path.unlink()
-    for path, text in (pages | sources).items():
+    for path, text in texts.items():
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
 
 
-def test_an_unchanged_site_is_left_as_it_is(scratch: Copy) -> None:
-    """Nothing is executed, read or written again."""
-    before = scratch.stamp()
-    written = (scratch.root / "build" / "html" / "index.html").stat().st_mtime_ns
-    built = scratch.build()
-    assert built.returncode == 0, built.stderr
-    assert scratch.stamp() == before
-    assert (scratch.root / "build" / "html" / "index.html").stat().st_mtime_ns == written
+@pytest.fixture(scope="module")
+def first(made: tuple[Copy, str]) -> str:
+    """Return the stamp of the first build."""
+    return made[0].stamp()
 
 
-def test_new_prose_runs_no_code(scratch: Copy) -> None:
-    """The page shows the new words with the old output."""
-    before = scratch.stamp()
+def test_an_ordinary_build_is_nearly_silent(made: tuple[Copy, str]) -> None:
+    """A line for each page with its time, the total and the address."""
+    lines = made[1].splitlines()
+    assert len(lines) == 3, lines
+    assert re.fullmatch(r" +\d+\.\d s  index", lines[0])
+    assert re.match(r" +\d+\.\d s  code of all 1 pages", lines[1])
+    assert (made[0].root / "build" / "html" / "index.html").as_uri() in lines[2]
+
+
+def test_new_prose_runs_no_code_and_no_change_writes_nothing(scratch: Copy, first: str) -> None:
+    """The page shows the new words with the old output; the next build leaves the site alone."""
     scratch.edit("docs/index.md", "First prose.", "Second prose.")
     assert scratch.build().returncode == 0
     assert "Second prose." in scratch.html()
-    assert scratch.stamp() == before
+    assert scratch.stamp() == first
+    written = (scratch.root / "build" / "html" / "index.html").stat().st_mtime_ns
+    assert scratch.build().returncode == 0
+    assert (scratch.root / "build" / "html" / "index.html").stat().st_mtime_ns == written
 
 
 def test_a_new_cell_runs_the_page(scratch: Copy) -> None:
@@ -62,128 +71,126 @@ def test_a_new_cell_runs_the_page(scratch: Copy) -> None:
     assert "[[0.0, 3.0]]" in scratch.html()
 
 
-def test_a_change_of_the_package_runs_everything(scratch: Copy) -> None:
+def test_a_change_of_the_package_runs_everything(scratch: Copy, first: str) -> None:
     """No output of the old code is left, though the page itself did not change."""
-    before = scratch.stamp()
-    scratch.edit("src/lookup_matmul/forms.py", "check=False) @ weight", "check=False) @ weight * 7")
+    scratch.edit(FORMS, PRODUCT, f"{PRODUCT} * 7")
     assert scratch.build().returncode == 0
-    assert scratch.stamp() != before
     assert "[[0.0, 7.0]]" in scratch.html()
-    scratch.edit("src/lookup_matmul/forms.py", " @ weight * 7", " @ weight")
+    scratch.edit(FORMS, f"{PRODUCT} * 7", PRODUCT)
     assert scratch.build().returncode == 0
-    assert "[[0.0, 1.0]]" in scratch.html()
+    assert scratch.stamp() == first, "what ran before is no longer known"
 
 
-def test_a_change_of_the_pins_runs_everything(scratch: Copy) -> None:
-    """Another version of anything may give another output."""
-    before = scratch.stamp()
-    pins = scratch.root / "constraints.txt"
-    pins.write_text(pins.read_text("utf-8").replace("numpy==", "numpy==9"), "utf-8")
+def test_a_change_of_the_pins_runs_everything(scratch: Copy, first: str) -> None:
+    """Another version of anything may give another output; a lost recording is not read here."""
+    scratch.edit("constraints.txt", "\nnbclient==", "\nnbclient==9")
+    (scratch.root / "src" / "lookup_matmul" / "recorded" / "lost.json").symlink_to("nowhere")
+    (scratch.root / "src" / "lookup_matmul" / "recorded" / "bytes.json").write_bytes(b"\xff")
     assert scratch.build().returncode == 0
-    assert scratch.stamp() != before
+    assert scratch.stamp() != first
 
 
-def test_a_label_may_move_to_another_page(scratch: Copy) -> None:
-    """It is not found on both, though the page that had it is read later."""
+def test_a_page_that_is_gone_leaves_no_html_and_its_label_may_move(scratch: Copy) -> None:
+    """What was built for it goes; the label is not found twice, though that page is read later."""
     scratch.write("second", "# Second\n\n(a-label)=\n## Here\n", head=PROSE)
+    scratch.write("third", "# Third\n", head=PROSE)
     assert scratch.build().returncode == 0
     scratch.write("second", "# Second\n\nNothing.\n", head=PROSE)
     scratch.write("other", "# Other\n\nAnother page.\n\n(a-label)=\n## Here\n", head=PROSE)
+    (scratch.root / "docs" / "third.md").unlink()
     built = scratch.build()
     assert (built.returncode, built.stderr) == (0, "")
+    assert not (scratch.root / "build" / "html" / "third.html").exists()
 
 
-def test_a_page_that_is_gone_leaves_no_html(scratch: Copy) -> None:
-    """What was built for it goes with it."""
-    assert "Another page." in scratch.html("other")
-    (scratch.root / "docs" / "other.md").unlink()
-    scratch.write("third", "# Third\n", head=PROSE)
-    assert scratch.build().returncode == 0
-    assert not (scratch.root / "build" / "html" / "other.html").exists()
-
-
-@pytest.mark.parametrize("page", ["index", "tutorials/lookup-is-matmul"])
-def test_a_product_off_by_a_thousandth_stops_the_build(page: str, tmp_path: Path) -> None:
-    """Each page that claims the equality breaks, and says by how much."""
-    copy = Copy(tmp_path)
-    copy.edit(
-        "src/lookup_matmul/forms.py", "check=False) @ weight", "check=False) @ weight * 1.001"
-    )
+@pytest.mark.parametrize(
+    ("page", "source", "old", "new", "reason"),
+    [
+        ("index", FORMS, PRODUCT, f"{PRODUCT} * 1.001", r"\d+ of \d+ elements differ"),
+        (
+            "tutorials/lookup-is-matmul",
+            FORMS,
+            PRODUCT,
+            f"{PRODUCT} * 1.001",
+            r"\d+ of \d+ elements differ",
+        ),
+        (
+            "tutorials/where-equality-stops",
+            ASSERTIONS,
+            "    if differs.any():",
+            "    if False:",
+            "was expected to raise and did not",
+        ),
+        (
+            "tutorials/where-equality-stops",
+            ASSERTIONS,
+            "    if not inside.all():",
+            "    if False:",
+            "was expected to raise and did not",
+        ),
+    ],
+)
+def test_a_false_product_and_a_vain_assertion_stop_the_build(
+    page: str, source: str, old: str, new: str, reason: str, tmp_path: Path
+) -> None:
+    """Pages that claim the equality break, and so do those that show where it must not hold."""
+    copy = Copy(tmp_path, bare=True)
+    copy.edit(source, old, new)
     copy.clear_pages(page)
     if page != "index":
         copy.write("index", f"# Index\n\n```{{toctree}}\n{page}\n```\n", head=PROSE)
     built = copy.build()
     assert built.returncode != 0
-    assert re.search(r"not bitwise equal: \d+ of \d+ elements differ", built.stderr)
-    assert f"{page}.md" in built.stderr
-
-
-@pytest.mark.parametrize(
-    "check", ["    if differs.any():", "    if not inside.all():"], ids=["bitwise", "within"]
-)
-def test_an_assertion_that_never_fails_stops_the_build(check: str, tmp_path: Path) -> None:
-    """The page's expected failures must fail, or the claims beside them would mean nothing."""
-    copy = Copy(tmp_path)
-    copy.edit("src/lookup_matmul/equality.py", check, "    if False:")
-    page = copy.root / "docs" / "tutorials" / "where-equality-stops.md"
-    copy.clear_pages("tutorials/where-equality-stops")
-    text = page.read_text("utf-8")
-    page.write_text(re.sub(r"\[[^]]*\]\([\w./-]*\.md\)", "another page", text), "utf-8")
-    toctree = "# Index\n\n```{toctree}\ntutorials/where-equality-stops\n```\n"
-    copy.write("index", toctree, head=PROSE)
-    built = copy.build()
-    assert built.returncode != 0
-    assert "this cell was expected to raise and did not" in built.stderr
+    assert re.search(rf"{page}\.md:\d+: WARNING: this cell .*{reason}", built.stderr), built.stderr
 
 
 def test_a_product_off_by_a_thousandth_fails_the_tests(tmp_path: Path) -> None:
     """The same tests pass on an unchanged copy."""
     copy = Copy(tmp_path)
-    pytest_call = [
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "tests/test_forms.py",
-        "-k bitwise or row_picking",
-    ]
-    assert copy.run(*pytest_call).returncode == 0
-    copy.edit(
-        "src/lookup_matmul/forms.py", "check=False) @ weight", "check=False) @ weight * 1.001"
-    )
-    failed = copy.run(*pytest_call)
+    (tests,) = (Path(__file__).parents[1] / "package").rglob("test_forms.py")
+    call = ["pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml", str(tests)]
+    call += ["-k", "bitwise or row_picking"]
+    assert copy.run(*call).returncode == 0
+    copy.edit(FORMS, PRODUCT, f"{PRODUCT} * 1.001")
+    failed = copy.run(*call)
     assert failed.returncode == 1
     assert "not bitwise equal" in failed.stdout
 
 
+# It prints which pages run while it begins, and ends when the pages that it waits for have begun.
+MEETING = """import time
+import torch
+from pathlib import Path
+
+torch.set_num_threads(1)
+root = Path({root!r})
+print("NAME beside", sorted(path.name for path in root.glob("runs-*")))
+(root / "runs-NAME").touch()
+(root / "began-NAME").touch()
+while not all((root / f"began-{{name}}").exists() for name in {awaited}):
+    time.sleep(0.1)
+(root / "runs-NAME").unlink()"""
+
+
 def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path: Path) -> None:
-    """Each runs once; none runs while one does that says ``measures: true``."""
-    cell = (
-        "```{code-cell} ipython3\n"
-        "import time\nimport torch\n\ntorch.set_num_threads(1)\nbegin = time.monotonic()\n"
-        'time.sleep(2)\nprint("ran", begin, time.monotonic())  # NAME\n```\n'
-    )
-    copy, names = Copy(tmp_path), ["index", "first", "second", "timed"]
+    """Two wait for each other; none runs while one does that says ``measures: true``."""
+    copy = Copy(tmp_path, bare=True)
     copy.clear_pages()
-    for name in names:
-        head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n") if name == "timed" else HEAD
-        copy.write(
-            name,
-            f"# {name}\n\n{cell}".replace("NAME", name) + (TOCTREE if name == "index" else ""),
-            head=head,
-        )
+    copy.write("index", f"# Index\n{TOCTREE}", head=PROSE)
+    for name in ("first", "second", "timed"):
+        awaited = [] if name == "timed" else ["first", "second"]
+        code = MEETING.format(root=str(tmp_path), awaited=awaited).replace("NAME", name)
+        head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n") if not awaited else HEAD
+        copy.write(name, f"# {name}\n\n{cell(code)}", head=head)
     built = copy.build()
     assert (built.returncode, built.stderr) == (0, "")
-    assert "Running 3 pages" in built.stdout
-    for name in names:
+    assert "Running 2 pages" in built.stdout
+    for name in ("first", "second", "timed"):
         assert len(re.findall(rf" s  {name}$", built.stdout, re.MULTILINE)) == 1
-    spans = {}
-    for name in names:
-        found = re.search(r"ran ([\d.]+) ([\d.]+)", copy.html(name))
+        found = re.search(rf"{name} beside (\[.*?\])", copy.html(name))
         assert found
-        spans[name] = (float(found[1]), float(found[2]))
-    begin, end = spans.pop("timed")
-    assert all(end < other_begin or other_end < begin for other_begin, other_end in spans.values())
+        assert "timed" not in found[1]
+        assert found[1] == "[]" or name != "timed"
     again = copy.build()
     assert (again.returncode, again.stderr) == (0, "")
     assert "Running" not in again.stdout

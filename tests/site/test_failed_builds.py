@@ -1,165 +1,204 @@
-"""A failed build stays failed until its cause is mended, and names page, line and reason again."""
+"""A failed build names page, line and reason, each time until it is mended, and ends when told."""
 
 import os
 import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scratch import PROSE, SPHINX, STAMP, TOCTREE, Copy
+from scratch import HEAD, LIMIT_S, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell, printed
 
-CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
-# What is wrong on a page: its text, the line that is named, and the reason.
-FAULTS = {
-    "no-error": (
-        CELL.format(options=':tags: [raises-exception]\n:expect: "IndexError: x"\n', code="1 + 1"),
-        "expected to raise and did not; expected 'IndexError: x', found no error",
-    ),
-    "another-error": (
-        CELL.format(options=':tags: [raises-exception]\n:expect: "IndexError: x"\n', code="[][0]"),
+RAISES = ':tags: [raises-exception]\n:expect: "IndexError: {}"\n'
+
+
+def headed(head: str) -> str:
+    """Write a page with this front matter, and nothing else that is wrong."""
+    return f"---\n{head}---\n\n# Page\n\nProse.\n"
+
+
+# What is wrong on a page, below each other where the rest of the page is still judged: the text,
+# and the reason, which stands in one line with the page and the line.
+JUDGED = [
+    (cell("1 + 1", RAISES.format("x")), "expected 'IndexError: x', found no error"),
+    (
+        cell("[][0]", RAISES.format("x")),
         "expected 'IndexError: x', found 'IndexError: list index out of range'",
     ),
-    "another-ending": (
-        CELL.format(
-            options=':tags: [raises-exception, whole]\n:expect: "IndexError: list index"\n',
-            code="[][0]",
-        ),
+    (
+        cell("[][0]", RAISES.format("list index").replace("exception", "exception, whole")),
         "expected 'IndexError: list index', found 'IndexError: list index out of range'",
     ),
-    "no-expectation": (
-        CELL.format(options=":tags: [raises-exception]\n", code="[][0]"),
-        'add `:expect: "IndexError: list index out of range"`',
+    (cell("[][0]", ":tags: [raises-exception]\n"), 'add `:expect: "IndexError: list index out'),
+    (cell("assert 1 == 1\n[][0]", RAISES.format("list")), "is expected to raise could fail unseen"),
+    (cell("1 == 2", ":tags: [check]\n"), "tagged check and nothing in it can fail"),
+    (cell("assert 1 == 1"), "only checks; tag it check"),
+    (cell("1 + 1", ':expect: "IndexError: x"\n'), "without the tag raises-exception"),
+    (cell("x = 1\nassert x == 1", ":tags: [remove-cell]\n"), "checks, and no reader can open it"),
+    (cell('import sys\nprint("oops", file=sys.stderr)'), "readers would see: 'oops'"),
+    (cell('import os\nos.write(2, b"from below\\n");'), "readers would see: 'from below'"),
+    (cell("import sys\nsys.stdout = None"), "sys.stdout was replaced; use contextlib"),
+    (cell("import torch\ntorch.rand(3)"), "rand draws other numbers in each build"),
+    ("![](_static/lookup.svg)\n", "has no alternative text"),
+    ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
+    ("{func}`lookup_matmul.nothing`\n", "py:func reference target not found"),
+    ("{checked}`everything`\n", "'everything' is not counted"),
+]
+RUN = f"{HEAD}# Page\n\n"
+# A page that runs no further: its text, and the reason.
+STOPPED = {
+    "no-python": (RUN + cell("x = = 1"), "this cell failed: SyntaxError"),
+    "false": (RUN + cell("assert 1 == 2, 41 + 1"), "this cell failed: AssertionError: 42"),
+    "dead": (RUN + cell("import os; os._exit(3)"), "DeadKernelError: Kernel died"),
+    "segfault": (RUN + cell("import ctypes; ctypes.string_at(0)"), "DeadKernelError: Kernel died"),
+    "no-utf8": ("# Caf\udce9\n", "byte 0xe9 is not UTF-8"),
+    "option": (RUN + cell("x = 1", ":tags: [a\n"), "could not be read: Invalid options format"),
+    "tags": (RUN + cell("x = 1", ":tags: check\n"), "in a cell's `tags`, 'check' is not of type"),
+    "no-yaml": (headed("a: [\n"), "the front matter is no YAML"),
+    "list": (headed("- a\n"), "the front matter is ['a'], expected names with values"),
+    "words": (headed("only words\n"), "the front matter is 'only words', expected names"),
+    "excused": (headed("excused: [source]\n"), "`excused` is ['source'], expected rules"),
+    "kernel": (
+        HEAD.replace("python3", "julia") + cell("x = 1"),
+        "`kernelspec` is {'name': 'julia'",
     ),
-    "hidden-assertion": (
-        CELL.format(
-            options=':tags: [raises-exception]\n:expect: "IndexError: list"\n',
-            code="assert 1 == 1\n[][0]",
-        ),
-        "an assertion in a cell that is expected to raise could fail unseen",
-    ),
-    "cannot-fail": (
-        CELL.format(options=":tags: [check]\n", code="1 == 2"),
-        "tagged check and nothing in it can fail",
-    ),
-    "open-check": (CELL.format(options="", code="assert 1 == 1"), "only checks; tag it check"),
-    "lost-expectation": (
-        CELL.format(options=':expect: "IndexError: x"\n', code="1 + 1"),
-        "without the tag raises-exception",
-    ),
-    "removed-check": (
-        CELL.format(options=":tags: [remove-cell]\n", code="x = 1\nassert x == 1"),
-        "this cell checks, and no reader can open it",
-    ),
-    "stderr": (
-        CELL.format(options="", code='import sys\nprint("oops", file=sys.stderr)'),
-        "writes to standard error, which readers would see: 'oops'",
-    ),
-    "stderr-of-a-library": (
-        CELL.format(options="", code='import os\nos.write(2, b"oops\\n");'),
-        "stderr was found in the cell outputs",
-    ),
-    "no-alt": ("![](_static/lookup.svg)\n", "has no alternative text"),
-    "broken-link": ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
-    "unknown-name": ("{func}`lookup_matmul.nothing`\n", "reference target not found"),
-    "no-python": (CELL.format(options="", code="x = = 1"), "this cell failed: SyntaxError"),
-    "no-seed": (
-        CELL.format(options="", code="import torch\ntorch.rand(3)"),
-        "rand draws other numbers in each build",
-    ),
-    "unknown-total": ("{checked}`everything`\n", "'everything' is not counted"),
 }
-
-
-def faulty(name: str) -> str:
-    """Write a page with one fault, in line 10 or after."""
-    return f"# {name}\n\nProse.\n\n{FAULTS[name][0]}"
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
-    """Give a copy whose only page is right."""
-    made = Copy(tmp_path)
+    """Return a copy whose only page is right."""
+    made = Copy(tmp_path, bare=True)
     made.clear_pages()
     made.write("index", f"# Index\n\n{STAMP}{TOCTREE}")
-    made.write("plain", "# Plain\n\nProse.\n", head=PROSE)
     return made
 
 
-def test_each_kind_of_fault_is_named_until_it_is_mended(copy: Copy) -> None:
-    """The second build names the same pages, lines and reasons; a mended one is not named."""
-    for name in FAULTS:
-        copy.write(name, faulty(name))
+def test_each_fault_is_named_until_it_is_mended(copy: Copy) -> None:
+    """In one line, whatever fails beside it, in the second build too; what was right stays."""
+    copy.write("judged", "# Judged\n\n" + "\n".join(text for text, _ in JUDGED))
+    for name, (text, _) in STOPPED.items():
+        (copy.root / "docs" / f"{name}.md").write_bytes(text.encode("utf-8", "surrogateescape"))
+    below = cell("[][0]", RAISES.format("never judged"))
+    copy.write("below", f"# Below\n\n{cell('1 / 0')}\n{below}")
     first = copy.build()
     assert first.returncode != 0
-    for name, (_, reason) in FAULTS.items():
-        assert re.search(rf"{name}\.md:\d+: .*{re.escape(reason)}", first.stderr), (name, first)
+    lines = first.stderr.splitlines()
+    reasons = [("judged", reason) for _, reason in JUDGED]
+    for name, reason in reasons + [(name, reason) for name, (_, reason) in STOPPED.items()]:
+        said = re.compile(rf"{name}\.md:\d+: .*{re.escape(reason)}")
+        assert len([line for line in lines if said.search(line)]) == 1, (name, reason, lines)
+    assert (
+        len([line for line in lines if not line.startswith("    ")])
+        == len(reasons) + len(STOPPED) + 1
+    )
     right = copy.stamp()
     second = copy.build()
     assert second.returncode != 0
-    assert sorted(second.stderr.splitlines()) == sorted(first.stderr.splitlines())
-    mended = list(FAULTS)[::2]
-    for name in mended:
+    assert sorted(second.stderr.splitlines()) == sorted(lines)
+    for name in STOPPED:
         copy.write(name, f"# {name}\n\nMended.\n")
     third = copy.build()
     assert third.returncode != 0
-    assert {name for name in FAULTS if f"{name}.md:" in third.stderr} == set(FAULTS) - set(mended)
-    for name in FAULTS:
+    assert {*re.findall(r"([\w-]+)\.md:", third.stderr)} == {"judged", "below"}
+    for name in ("judged", "below"):
         copy.write(name, f"# {name}\n\nMended.\n")
     fourth = copy.build()
     assert (fourth.returncode, fourth.stderr) == (0, "")
     assert copy.stamp() == right, "a page that was right was executed again"
 
 
-def test_a_failing_cell_fails_every_build(copy: Copy) -> None:
-    """The page, the cell and Python's own error are named each time, until it is mended."""
-    failing = CELL.format(options="", code="assert 1 == 2, 41 + 1")
-    below = CELL.format(
-        options=':tags: [raises-exception]\n:expect: "IndexError: x"\n', code="[][0]"
+def test_a_long_line_costs_nothing_and_a_cell_without_an_end_is_stopped(copy: Copy) -> None:
+    """A megabyte in one line; and a cell that is named with the reason why it was stopped."""
+    copy.write("index", f"# Index\n{TOCTREE}", head=PROSE)
+    copy.write("long", "# Long\n\n" + cell('print("x" * 1_000_000)'))
+    copy.write("endless", "# Endless\n\n" + cell("while True: pass"))
+    built = copy.run(*SPHINX, "-D", "nb_execution_timeout=20")
+    assert built.returncode != 0
+    (said,) = [line for line in built.stderr.splitlines() if ".md:" in line]
+    assert re.search(r"endless\.md:14: .*it ran for too long", said)
+
+
+def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy: Copy) -> None:
+    """Its kernels and their processes are gone, and their files; no page that ran runs again."""
+    waits = (
+        "import os, subprocess, time\n"
+        'child = subprocess.Popen(["sleep", "3000"])\n'
+        'open("{file}", "w").write(f"{{os.getpid()}} {{child.pid}}")\n'
+        "time.sleep(3000)"
     )
-    copy.write("false", f"# False\n\n{failing}\n{below}")
-    for _ in range(2):
-        built = copy.build()
-        assert built.returncode != 0
-        assert "false.md" in built.stderr
-        assert "AssertionError: 42" in built.stderr
-        assert "IndexError" not in built.stderr, "a cell that was not run was judged"
-    copy.write("false", "# False\n\nMended.\n")
-    assert copy.build().returncode == 0
+    own = copy.root / "own"
+    own.mkdir()
+    for name in ("a", "b", "c", "d", "e"):
+        copy.write(name, f"# {name}\n\n{cell(waits.format(file=copy.root / f'pids-{name}'))}")
+    copy.edit(
+        "docs/index.md", "import time", f"# {'long, so that it runs first ' * 20}\nimport time"
+    )
+    process = copy.start(*SPHINX, TMPDIR=str(own))
+    printed(process, " s  index")
+    wait_for(lambda: any(path.read_text() for path in copy.root.glob("pids-*")))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert (process.returncode, err.strip()) == (2, "Interrupted!")
+    pids = [int(pid) for path in copy.root.glob("pids-*") for pid in path.read_text().split()]
+    wait_for(lambda: not any(map(runs, pids)))
+    assert len(pids) < 10, "a page began after the interrupt"
+    assert list(own.iterdir()) == []
+    for name in ("a", "b", "c", "d", "e"):
+        copy.write(name, f"# {name}\n", head=PROSE)
+    built = copy.build()
+    assert (built.returncode, built.stderr) == (0, "")
+    assert " s  index" not in built.stdout
 
 
-@pytest.mark.parametrize("seconds", [1.5, 4.0, 6.5])
-def test_a_killed_build_spoils_no_later_one(copy: Copy, seconds: float) -> None:
-    """Whenever it is killed, the next build is complete and right."""
-    copy.write("second", f"# Second\n\n{STAMP}")
+def runs(pid: int) -> bool:
+    """Tell whether a process runs that is no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(so: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + LIMIT_S
+    while not so():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("said", ["Running 2 pages", " s  "])
+def test_a_killed_build_spoils_no_later_one(copy: Copy, said: str) -> None:
+    """Whether it is killed while pages run or when the first is kept, the next is complete."""
+    copy.write("second", f"# Second\n\n{STAMP}# another\n".replace("[1]", "[0]"))
     process = copy.start(*SPHINX)
-    time.sleep(seconds)
+    printed(process, said)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     built = copy.build()
     assert (built.returncode, built.stderr) == (0, "")
-    for page in ("index", "second"):
-        assert "[[0.0, 1.0]]" in copy.html(page)
+    assert "[[0.0, 1.0]]" in copy.html()
+    assert "[[1.0, 0.0]]" in copy.html("second")
 
 
 def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
     """The cache of executed pages is repaired where a kill can have damaged it."""
+    names = ("index", "second", "third")
+    for name in names[1:]:
+        copy.write(name, f"# {name}\n\n{STAMP}".replace("eye(2)", f"eye(2)  # {name}"))
     assert copy.build().returncode == 0
-    (page,) = copy.root.glob("build/executed/*/executed/*/base.ipynb")
+    pages = sorted(copy.root.glob("build/executed/*/executed/*/base.ipynb"))
+    pages[0].write_text("", "utf-8")
+    pages[1].write_text(pages[1].read_text("utf-8")[:200], "utf-8")
+    pages[2].unlink()
     (database,) = copy.root.glob("build/executed/*/global.db")
-    half = page.read_text("utf-8")[:200]
-    for damage in (
-        lambda: page.write_text("", "utf-8"),
-        lambda: page.write_text(half, "utf-8"),
-        lambda: page.unlink(),
-        lambda: database.write_bytes(b""),  # killed before its tables were made
-        lambda: database.write_bytes(database.read_bytes()[:5000]),
-    ):
-        damage()
+    for damaged in (database.read_bytes(), b"", database.read_bytes()[:5000]):
+        database.write_bytes(damaged)  # killed before its tables were made, or meanwhile
         (copy.root / "build" / "unfinished-html").touch()  # as a killed build leaves it
         built = copy.build()
         assert (built.returncode, built.stderr) == (0, "")
-        assert "[[0.0, 1.0]]" in copy.html()
+        assert all("[[0.0, 1.0]]" in copy.html(name) for name in names)
 
 
 def test_the_second_of_two_builds_at_once_waits_and_says_so(copy: Copy) -> None:
@@ -187,37 +226,7 @@ if int(os.environ.get("KINETO_LOG_LEVEL", 1)) < 5:
     os.write(2, b"ERROR:2026-01-01 gpuGetDeviceCount failed with code 35")
 if int(os.environ.get("KINETO_LOG_LEVEL", 1)) < 99:
     os.write(2, b"USDT: provider unavailable")"""
-    copy.write("noise", f"# Noise\n\n{CELL.format(options='', code=code)}")
+    copy.write("index", f"# Noise\n\n{cell(code)}")
     path = f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}"
-    built = copy.run_anew(*SPHINX, PATH=path, CUDA_PATH=str(nvcc.parent.parent))
+    built = copy.run(*SPHINX, PATH=path, CUDA_PATH=str(nvcc.parent.parent))
     assert (built.returncode, built.stderr) == (0, "")
-
-
-def test_an_ordinary_build_is_nearly_silent(copy: Copy) -> None:
-    """A line for each page with its time, the total and the address; nothing on standard error."""
-    built = copy.run_anew(*SPHINX)
-    assert built.stderr == ""
-    lines = built.stdout.splitlines()
-    assert len(lines) == 3, lines
-    assert re.fullmatch(r" +\d+\.\d s  index", lines[0])
-    assert re.match(r" +\d+\.\d s  code of all 1 pages", lines[1])
-    assert (copy.root / "build" / "html" / "index.html").as_uri() in lines[2]
-
-
-def test_a_cell_that_never_ends_fails_the_build(copy: Copy) -> None:
-    """The cell is named, and why it was stopped."""
-    copy.write("endless", f"# Endless\n\n{CELL.format(options='', code='while True: pass')}")
-    built = copy.run(*SPHINX, "-D", "nb_execution_timeout=3")
-    assert built.returncode != 0
-    assert "endless.md:14: WARNING: this cell failed: it ran for too long" in built.stderr
-
-
-def test_a_page_whose_kernel_dies_is_named_in_every_build(copy: Copy) -> None:
-    """Whether it was to run beside others or not."""
-    copy.write("dead", f"# Dead\n\n{CELL.format(options='', code='import os; os._exit(3)')}")
-    copy.write("second", f"# Second\n\n{STAMP}")
-    for _ in range(2):
-        built = copy.build()
-        assert built.returncode != 0
-        assert "docs/dead.md" in built.stderr
-        assert "Kernel died" in built.stderr

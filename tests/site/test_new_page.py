@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from scratch import TOCTREE, Copy
+from scratch import PROSE, TOCTREE, Copy
 from served import ROOT
 
 TITLE = "Größe: rows come in the order of the ids"
@@ -14,13 +14,13 @@ CONTENTS = TOCTREE.replace(":glob:\n\n*", ":caption: One-hot rows\n\nPlain <plai
 
 @pytest.fixture
 def copy(tmp_path):
-    """Give a copy whose only pages are the index and a plain one."""
-    made = Copy(tmp_path)
+    """Return a copy whose only pages are the index and a plain one."""
+    made = Copy(tmp_path, bare=True)
     made.clear_pages()
     (tmp_path / "docs" / "tutorials").mkdir(exist_ok=True)
     shutil.copy(ROOT / "AUTHORING.md", tmp_path)
-    made.write("index", f"# Index\n{CONTENTS}")
-    made.write("plain", "# Plain\n\nProse.\n")
+    made.write("index", f"# Index\n{CONTENTS}", head=PROSE)
+    made.write("plain", "# Plain\n\nProse.\n", head=PROSE)
     return made
 
 
@@ -45,26 +45,17 @@ def test_a_new_page_builds_at_once(copy):
     assert "Order of rows" in copy.html("index")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
+def test_what_cannot_become_a_page_is_refused(copy):
+    """A title without words or none, contents that are not there, and a page that is."""
+    assert write(copy, TITLE).returncode == 0
+    before = sorted((copy.root / "docs").rglob("*.md"))
+    for arguments, says in (
         (["..."], "expected words"),
         (["A page", "--under", "Nowhere"], "there are: One-hot rows"),
         ([], "required: title"),
-    ],
-)
-def test_what_cannot_become_a_page_is_refused(copy, arguments, says):
-    """Nothing is written."""
-    before = sorted((copy.root / "docs").rglob("*.md"))
-    done = write(copy, *arguments)
-    assert done.returncode != 0
-    assert says in done.stderr
+        ([TITLE], "is there already"),
+    ):
+        done = write(copy, *arguments)
+        assert done.returncode != 0
+        assert says in done.stderr
     assert sorted((copy.root / "docs").rglob("*.md")) == before
-
-
-def test_a_page_that_is_there_is_not_written_over(copy):
-    """The second of two pages with one name is refused."""
-    assert write(copy, TITLE).returncode == 0
-    done = write(copy, TITLE)
-    assert done.returncode != 0
-    assert "is there already" in done.stderr

@@ -5,8 +5,9 @@ import sys
 import pytest
 from served import ROOT
 
-sys.path.append(str(ROOT / "docs" / "_extensions"))
-from rules.page_rules import findings
+sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
+from lint_pages import findings
+from run.pages import read
 
 HEAD = """---
 file_format: mystnb
@@ -33,9 +34,18 @@ def cell(code, *, tags="", figure=""):
     return CELL.format(options=options, code=code)
 
 
-def rules(text, **options):
-    """Give line and rule of each finding."""
-    return [(found.line, found.rule) for found in findings(text, **options)]
+@pytest.fixture
+def rules(tmp_path):
+    """Return line and rule of each finding on a page with this text."""
+
+    def found(text, name="tutorials/page"):
+        path = tmp_path / "page.md"
+        path.write_text(text, "utf-8")
+        return [
+            (line, says.rpartition("[")[2].rstrip("]")) for line, says in findings(read(path, name))
+        ]
+
+    return found
 
 
 FAULTS = {
@@ -81,20 +91,20 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_named_by_its_line(name):
+def test_a_planted_fault_is_named_by_its_line(name, rules):
     """Line and rule are those of the fault, and nothing else is found."""
     text, line, rule = FAULTS[name]
     assert rules(HEAD + text) == [(line, rule)]
 
 
-def test_a_page_without_description_or_source_is_named():
+def test_a_page_without_description_or_source_is_named(rules):
     """Search engines show the one, readers follow the other."""
     bare = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A\n\nProse.\n"
     assert {rule for _, rule in rules(bare)} == {"description", "source"}
-    assert {rule for _, rule in rules(bare, taught=False)} == {"description"}
+    assert {rule for _, rule in rules(bare, name="index")} == {"description"}
 
 
-def test_a_page_that_measures_says_with_how_many_threads():
+def test_a_page_that_measures_says_with_how_many_threads(rules):
     """Else its times are those of a number that only its machine knows."""
     head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n")
     one = cell("torch.set_num_threads(1)", tags="setup")
@@ -123,12 +133,12 @@ SOUND = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_what_is_sound_is_left_alone(name):
+def test_what_is_sound_is_left_alone(name, rules):
     """No rule refuses what good pages do."""
     assert rules(HEAD + SOUND[name]) == []
 
 
-def test_a_page_can_excuse_a_rule_with_a_reason():
+def test_a_page_can_excuse_a_rule_with_a_reason(rules):
     """Only that rule is left out."""
     text = HEAD.replace("myst:", 'excused:\n  hollow: "quoted"\nmyst:') + "Of course, 3 ms.\n"
     assert [rule for _, rule in rules(text)] == ["typed-time"]

@@ -1,6 +1,6 @@
 """README's picture is the package's own drawing, and its example runs.
 
-``python tests/test_readme.py`` draws the picture anew.
+``python tests/site/test_readme.py`` draws the picture anew.
 """
 
 import re
@@ -23,7 +23,7 @@ def picture() -> str:
 
 def test_picture_is_the_drawing_of_the_first_tutorial():
     """The committed file is what the package draws today."""
-    assert PICTURE.read_text("utf-8") == picture(), "draw it anew: python tests/test_readme.py"
+    assert PICTURE.read_text("utf-8") == picture(), "draw it anew: python tests/site/test_readme.py"
 
 
 def test_example_runs():

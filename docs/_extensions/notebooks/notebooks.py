@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from claims.checks import executed_cells
 from claims.sentence_above import CODE
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from nbformat import v4 as nbformat_v4
+from run.pages import page_of
 from sphinx.application import Sphinx
 
 from notebooks.first_cells import needs, settings
@@ -35,7 +35,7 @@ ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a l
 
 def make(app: Sphinx, docname: str, tree: nodes.document) -> dict[str, Any]:
     """Make the notebook of a page from its resolved tree and its executed cells."""
-    executed, _ = executed_cells(app, docname)
+    executed = page_of(app, docname).cells
     cited: dict[str, str] = {}
     base = app.config.html_baseurl
     page = urljoin(base, app.builder.get_target_uri(docname)) if base else ""

@@ -1,9 +1,9 @@
-"""Running the code of pages: kernels, order, what ends a build, what it reports."""
+"""Running the code of pages: kernels, order, what a page lacks, what ends a build."""
 
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ["kernel", "execute_ahead", "build_guard", "build_report"]
+PARTS = ["pages", "execute", "judge", "guard", "report"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

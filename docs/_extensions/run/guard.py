@@ -9,9 +9,6 @@ from filelock import FileLock, Timeout
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
-from sphinx.util import logging
-
-LOG = logging.getLogger(__name__)
 
 
 def begin(app: Sphinx, _config: Config) -> None:
@@ -65,35 +62,20 @@ def _marker(app: Sphinx) -> Path:
 
 
 def _markers(app: Sphinx) -> list[Path]:
-    """Give the markers of every kind of build, since they share what they have read."""
+    """Return the markers of every kind of build, since they share what they have read."""
     return list(Path(app.outdir).parent.glob("unfinished-*"))
 
 
 def _repair(cache: Path) -> None:
-    """Drop what was being written into the cache of executed pages when its build was killed."""
-    database = cache / "global.db"
-    if not database.exists():
-        return
+    """Drop the cache of executed pages if a build was killed while it wrote there."""
     try:
-        with sqlite3.connect(database) as connection:
-            rows = connection.execute("SELECT hashkey FROM nbcache").fetchall()
-            connection.execute("SELECT 1 FROM settings").fetchall()
-            connection.execute("SELECT 1 FROM nbproject").fetchall()
-            for (key,) in rows:
-                if not _is_whole(cache / "executed" / key / "base.ipynb"):
-                    LOG.info("dropping a page that was being kept when the last build was killed")
-                    connection.execute("DELETE FROM nbcache WHERE hashkey = ?", (key,))
-                    shutil.rmtree(cache / "executed" / key, ignore_errors=True)
-    except sqlite3.DatabaseError:
-        shutil.rmtree(cache)  # it was killed while the tables were being made
-
-
-def _is_whole(notebook: Path) -> bool:
-    try:
-        json.loads(notebook.read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return True
+        with sqlite3.connect(cache / "global.db") as connection:
+            for table in ("settings", "nbproject"):
+                connection.execute(f"SELECT 1 FROM {table}").fetchall()
+            for (key,) in connection.execute("SELECT hashkey FROM nbcache").fetchall():
+                json.loads((cache / "executed" / key / "base.ipynb").read_text("utf-8"))
+    except (OSError, ValueError, sqlite3.DatabaseError):
+        shutil.rmtree(cache, ignore_errors=True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

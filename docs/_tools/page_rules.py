@@ -1,0 +1,128 @@
+"""What the text of a page has to keep to: each rule gives lines, and what is wrong there.
+
+A reason says what stands there, why that is wrong and how to mend it.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from claims.check_cells import kinds_of
+from markdown_it import MarkdownIt
+from run.pages import Page
+
+Found = Iterator[tuple[int, str]]
+
+HOLLOW = ("simply", "obviously", "of course", "seamless", "powerful", "blazing", "in vain")
+TIME = re.compile(
+    r"\d[\d.,]* ?(ns|µs|us|ms|seconds|minutes)\b|\d[\d.,]*( ?×| times) (faster|slower)"
+)
+EQUAL = re.compile(r"bitwise equal|(equal|same|agree) in every bit|bit for bit|the same bits")
+SOURCE = re.compile(r"{cite|https?://|{class}`|{func}`")
+REPEATS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
+HEADS = ("h1", "h2", "h3")
+PYTHON = (["python"], ["py"], ["ipython3"])
+
+
+def description(page: Page) -> Found:
+    """Find a front matter without a description."""
+    if not inner(page.head, "myst", "html_meta", "description"):
+        yield (
+            1,
+            "no description in the front matter, which search engines "
+            "show; add `myst: html_meta: description:` with one sentence",
+        )
+
+
+def source(page: Page) -> Found:
+    """Find a page that teaches and names no source."""
+    if page.name.startswith(("tutorials/", "appendix/")) and not SOURCE.search(page.text):
+        yield 1, "no source is named, so nobody can look further; cite one from docs/references.bib"
+
+
+def never_run(page: Page) -> Found:
+    """Find code that is never run, but where a page repeats or asks."""
+    for line, kind, words, title in prose_of(page.text):
+        if kind == "fence" and words.split()[:1] in PYTHON and not _repeats(title):
+            yield line, "this code is never run, so it may be wrong; make it a {code-cell}"
+    for cell, before in zip(page.cells, page.lines, strict=True):
+        tags = cell.metadata.get("tags", [])
+        if "skip-execution" in tags and "recorded" not in tags:
+            line = page.text.splitlines().index(cell.source.splitlines()[0], before) + 1
+            yield line, "this cell is never run, so it may be wrong; drop the tag skip-execution"
+
+
+def typed_time(page: Page) -> Found:
+    """Find times that are typed."""
+    for line, kind, words, _ in prose_of(page.text):
+        if _is_read(kind, words) and (time := TIME.search(words)):
+            says = f"the time {time[0]!r} is typed, and true nowhere else"
+            yield line, f"{says}; measure it in a cell and glue it"
+
+
+def hollow(page: Page) -> Found:
+    """Find words that tell a reader nothing."""
+    for line, kind, words, _ in prose_of(page.text):
+        for word in HOLLOW if _is_read(kind, words) else ():
+            if re.search(rf"\b{word}\b", words, re.IGNORECASE):
+                yield line, f"{word!r} tells a reader nothing; leave it out"
+
+
+def unproved(page: Page) -> Found:
+    """Find equalities in a section without a check; what opens a page is proved below it."""
+    proofs = [
+        line
+        for cell, line in zip(page.cells, page.lines, strict=True)
+        if cell.cell_type == "code"
+        and (kinds_of(cell.source) or "raises-exception" in cell.metadata.get("tags", []))
+    ]
+    said = prose_of(page.text) if page.notebook else ()
+    heads = [line for line, kind, _, _ in said if kind in HEADS]
+    for line, kind, words, title in said:
+        if kind in (*HEADS, "fence") or not EQUAL.search(words) or _repeats(title):
+            continue
+        begin = max((at for at in heads if at <= line), default=0)
+        opens = begin == min(heads, default=0)
+        end = next((at for at in heads if at > line and not opens), float("inf"))
+        if not any(begin < proof < end for proof in proofs):
+            says = "an equality of bits is claimed and no check stands in this section"
+            yield line, f"{says}; add a cell tagged check below it"
+
+
+@cache  # several rules read it
+def prose_of(text: str) -> list[tuple[int, str, str, str]]:
+    """Return line, kind of block, words and section of all that is neither cell nor directive."""
+    body = re.sub(r"\A---\n.*?\n---\n", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
+    found, kind, title = list[tuple[int, str, str, str]](), "", ""
+    for token in MarkdownIt().enable("table").parse(body):
+        kind = token.tag if token.type.endswith("_open") else kind
+        if token.type == "fence" and token.map:
+            found.append((token.map[0] + 1, "fence", token.info, title))
+        elif token.type == "inline" and token.map:
+            words = [""]
+            for part in token.children or []:
+                if part.type in ("softbreak", "hardbreak"):
+                    words.append("")
+                else:
+                    words[-1] += part.content if part.type == "text" else " "
+            for line, said in enumerate(words, token.map[0] + 1):
+                title = said if kind in HEADS else title
+                found.append((line, kind, said, title))
+    return found
+
+
+def inner(mapping: Any, *names: str) -> Any:
+    """Return what stands under these names, one in the other, or none."""
+    for name in names:
+        mapping = mapping.get(name) if isinstance(mapping, dict) else None
+    return mapping
+
+
+def _is_read(kind: str, words: str) -> bool:
+    return kind != "fence" and not words.lstrip().startswith(":")  # an option of a directive
+
+
+def _repeats(title: str) -> bool:
+    """Tell whether a section only repeats or asks what others show."""
+    return any(word in title.lower() for word in REPEATS)
