@@ -88,6 +88,7 @@ html_css_files = ["site.css", "frame.css"]
 html_math_renderer = "mathml"
 html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {
+    "article_footer_items": ["page-links"],
     "article_header_end": ["take-away", "article-header-buttons"],
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,

@@ -58,7 +58,7 @@ class Copy:
                 source, root
             )
         # Half of the time of a small build; the tests of the whole site see what it does.
-        self.edit("docs/conf.py", '    "site_files",\n', "")
+        self.edit("docs/_extensions/light/__init__.py", '    "site_files",\n', "")
 
     def clear_pages(self, *kept: str) -> None:
         """Delete every page but those named."""
