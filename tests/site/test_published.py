@@ -140,4 +140,8 @@ def test_what_opens_a_group_of_pages_has_its_name(copy: Copy) -> None:
     for name in ("index", "tutorials/other", "tutorials/inner"):
         (button,) = soup(copy, name).select(".bd-sidenav details > summary")
         label = " ".join(button.find_parent("li").a.get_text().split())
-        assert button["aria-label"] == f"Pages under {label}" == "Pages under A *short* & `plain` title"
+        assert (
+            button["aria-label"]
+            == f"Pages under {label}"
+            == "Pages under A *short* & `plain` title"
+        )
