@@ -9,16 +9,17 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
+from jinja2 import Template
 from scratch import HEAD, Copy
 from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
 from served import ROOT
 from test_browser import look
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from notebooks.first_cells import needs, settings
+from notebooks.first_cells import settings
 from notebooks.markdown_of import blocks, words
 from notebooks.notebook_cells import without_glue
-from notebooks.take_away import ways
 
 BASE = "https://example.org/site/"
 PAGE = """# A table has rows
@@ -200,7 +201,7 @@ def test_the_menu_offers_what_there_is(taken):
     """Files beside the page; the services only when somebody said where the site is."""
     base, site, _ = taken
     page = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
-    links = {a.get_text(): a for a in page.select(".take-away a")}
+    links = {a.get_text(): a for a in page.select("#take-away a")}
     files = {"Notebook": "index.ipynb", "Markdown source": "index.md"}
     assert {k: a["href"] for k, a in links.items() if a.has_attr("download")} == files
     assert (site / "index.md").read_text("utf-8") == HEAD + PAGE
@@ -214,9 +215,9 @@ def test_the_menu_offers_what_there_is(taken):
         path = unquote(binder.partition("urlpath=")[2])
         assert path == "lab?fromURL=https%3A%2F%2Fexample.org%2Fsite%2Findex.ipynb"
     other = BeautifulSoup((site / "other.html").read_text("utf-8"), "html.parser")
-    assert [a.get_text() for a in other.select(".take-away a")] == ["Markdown source"]
+    assert [a.get_text() for a in other.select("#take-away a")] == ["Markdown source"]
     search = BeautifulSoup((site / "search.html").read_text("utf-8"), "html.parser")
-    assert not search.select(".take-away")
+    assert not search.select(".take-away, #take-away")
 
 
 @pytest.mark.parametrize(
@@ -275,7 +276,7 @@ def test_code_in_a_line_may_hold_backticks():
 
 def test_the_settings_are_those_of_the_pages():
     """Read from the profile of their kernels: the same numbers of columns and the same tracebacks."""
-    profile = (ROOT / "docs" / "_extensions" / "ipython_kernel_config.py").read_text("utf-8")
+    profile = (ROOT / "docs" / "_extensions" / "run" / "ipython_kernel_config.py").read_text("utf-8")
     cell = settings()
     for line in re.findall(r'^    "(.*)",$', profile, re.MULTILINE):
         assert line in cell
@@ -283,15 +284,20 @@ def test_the_settings_are_those_of_the_pages():
     assert "KINETO_LOG_LEVEL" in cell
 
 
-def test_nothing_is_offered_that_leads_nowhere():
-    """Binder needs both addresses, Colab the site's."""
-    assert [w for w, *_ in ways("a/b", "", "owner/name", executed=True)] == [
-        "Notebook",
-        "Markdown source",
-    ]
-    assert [w for w, *_ in ways("a/b", BASE, "", executed=True)][2:] == ["Open in Colab"]
-    assert [w for w, *_ in ways("a/b", BASE, "owner/name", executed=False)] == ["Markdown source"]
-    assert needs(["import torch"], "").count("%pip") == 0
+@pytest.mark.parametrize(
+    ("pageurl", "repository", "has_notebook", "offered"),
+    [
+        (None, "owner/name", True, ["Notebook", "Markdown source"]),
+        (f"{BASE}a/b.html", "", True, ["Notebook", "Markdown source", "Open in Colab"]),
+        (f"{BASE}a/b.html", "owner/name", False, ["Markdown source"]),
+    ],
+)
+def test_nothing_is_offered_that_leads_nowhere(pageurl, repository, has_notebook, offered):
+    """Binder needs both addresses, Colab the site's, and both a notebook."""
+    template = Template((ROOT / "docs" / "_templates" / "take-away.html").read_text("utf-8"))
+    page = {"pagename": "a/b", "page_source_suffix": ".md", "pageurl": pageurl}
+    menu = template.render(page, repository=repository, has_notebook=has_notebook)
+    assert [a.get_text() for a in BeautifulSoup(menu, "html.parser").select("a")] == offered
 
 
 def test_copying_takes_neither_prompts_nor_outputs(browser, address):
@@ -317,16 +323,21 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")
 
 
-def test_the_menu_opens_by_keyboard_and_fits_a_phone(browser, address):
-    """A native element with a name, within the window."""
+def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address):
+    """A native popover with a name, within the window, that Esc closes."""
     look(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
-    line = browser.find_element("css selector", ".take-away summary")
-    assert line.accessible_name == "Download"
+    button = browser.find_element("css selector", ".take-away")
+    assert button.accessible_name == "Download"
     header = browser.find_element("css selector", ".bd-header-article")
-    assert 0 <= line.rect["y"] <= line.rect["y"] + line.rect["height"] <= header.rect["height"]
-    browser.execute_script("arguments[0].focus(); arguments[0].click()", line)
-    links = browser.find_elements("css selector", ".take-away a")
-    assert [link.text for link in links] == ["Notebook", "Markdown source"]
+    assert 0 <= button.rect["y"] <= button.rect["y"] + button.rect["height"] <= header.rect["height"]
+    button.send_keys(Keys.RETURN)
+    links = browser.find_elements("css selector", "#take-away a")
+    assert [link.text for link in links][:2] == ["Notebook", "Markdown source"]
     for link in links:
         assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= 320
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 320
+    button.send_keys(Keys.TAB)
+    assert browser.switch_to.active_element == links[0]
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert not links[0].is_displayed()
+    assert browser.switch_to.active_element == button

@@ -94,7 +94,7 @@ def links(
         for anchor in section["ids"]
     }
     sources = {
-        f"{app.builder.get_relative_uri(docname, c.docname)}#{c.citation_id}": c
+        f"{app.builder.get_relative_uri(docname, c.bibliography_key.docname)}#{c.citation_id}": c
         for c in app.env.get_domain("cite").citations  # type: ignore[attr-defined]
     }
 
