@@ -67,7 +67,7 @@ def live(session: nox.Session) -> None:
     install(session, "docs", "live")
     LOCK.release()  # it runs until it is stopped; its builds wait for others by themselves
     options = ["--watch", "src", "--open-browser", *session.posargs]
-    session.run("python", "docs/_tools/live.py", *SPHINX[1:], *options, *HTML, env=WAITING)
+    session.run("sphinx-autobuild", *SPHINX[1:], *options, *HTML)
 
 
 @nox.session

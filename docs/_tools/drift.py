@@ -6,11 +6,11 @@ Times, and the outputs of pages that measure them, are left out of the compariso
 """
 
 import argparse
+import asyncio
 import json
 import os
 import re
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -19,63 +19,44 @@ from typing import Any
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS / "_extensions"))
 
-from jupyter_cache.executors.utils import single_nb_execution  # noqa: E402
-from myst_nb.core.read import is_myst_markdown_notebook, myst_nb_reader_plugin  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
-from run.kernel import begin, use_profile  # noqa: E402
+from run.kernel import run, surroundings  # noqa: E402
+from run.pages import Page, read  # noqa: E402
 
 VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
+LIMIT_S = 300  # of a cell
 SHOWN = 80  # characters of an output in the table
 NAMES = ("torch", "numpy", "scipy")
 
 
 def record(file: Path, only: list[str]) -> None:
     """Run pages, all by default, and write what their cells gave."""
-    named = {p.relative_to(DOCS).with_suffix("").as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
-    pages = {
-        name: myst_nb_reader_plugin(str(path))
-        for name, path in named.items()
-        if is_myst_markdown_notebook(path.read_text("utf-8")) and (name in only or not only)
-    }
+    found = sorted(DOCS.rglob("*.md"))
+    read_all = (read(path, path.relative_to(DOCS).with_suffix("").as_posix()) for path in found)
+    pages = [page for page in read_all if page.cells and (page.name in only or not only)]
+    with surroundings() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
 
-    def run(name: str) -> list[dict[str, Any]]:
-        done = single_nb_execution(pages[name], str(named[name].parent), 300, True)
-        return cells_of(done.nb)
+        def outputs_of(page: Page) -> list[dict[str, Any]]:
+            asyncio.run(run(page, environment, LIMIT_S, allow_errors=True))
+            return cells_of(page)
 
-    with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(os.cpu_count()) as pool:
-        begin()
-        use_profile(Path(home))
-        outputs = dict(zip(pages, pool.map(run, pages), strict=True))
+        outputs = dict(zip([page.name for page in pages], pool.map(outputs_of, pages), strict=True))
     versions = {"python": sys.version.split()[0]} | {name: version(name) for name in NAMES}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"versions": versions, "pages": outputs}, indent=1), "utf-8")
 
 
-def cells_of(page: NotebookNode) -> list[dict[str, Any]]:
+def cells_of(page: Page) -> list[dict[str, Any]]:
     """Give line, code and outputs of each cell that ran."""
-    measures = page.metadata.get("measures", False)
+    measures = page.head.get("measures", False)
     found = []
-    for cell, line in zip(page.cells, page.metadata["source_map"], strict=True):
+    for cell, line in zip(page.cells, page.lines, strict=True):
         if cell.cell_type == "code":
-            outputs = joined(cell.outputs)
+            outputs = map(said, cell.outputs)
             kept = [text for text in outputs if not measures or text.startswith("error: ")]
             expected = "raises-exception" in cell.metadata.get("tags", [])
             found.append({"line": line, "code": cell.source, "outputs": kept, "raises": expected})
     return found
-
-
-def joined(outputs: list[NotebookNode]) -> list[str]:
-    """Give outputs as text, and a stream that came in pieces as one."""
-    texts: list[str] = []
-    stream = None
-    for output in outputs:
-        name = output.get("name")
-        if name and name == stream:
-            texts[-1] += said(output)
-        else:
-            texts.append(said(output))
-        stream = name
-    return texts
 
 
 def said(output: NotebookNode) -> str:

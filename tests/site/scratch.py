@@ -9,9 +9,6 @@ from pathlib import Path
 
 from served import ROOT
 
-sys.path.append(str(ROOT / "docs" / "_extensions"))
-from run.kernel_forks import PLACE, Fork, serve
-
 SPHINX = [
     "sphinx",
     "--quiet",
@@ -57,8 +54,6 @@ class Copy:
             shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(
                 source, root
             )
-        # Half of the time of a small build; the tests of the whole site see what it does.
-        self.edit("docs/_extensions/light/__init__.py", '    "site_files",\n', "")
 
     def clear_pages(self, *kept: str) -> None:
         """Delete every page but those named."""
@@ -96,23 +91,7 @@ class Copy:
         return outer | own | variables
 
     def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a module to its end, as :meth:`start` does, but in a copy of a running Python.
-
-        It and its kernels find Sphinx, torch and so on imported, and are as new otherwise.
-        """
-        if sys.platform != "linux":
-            return self.run_anew(*command, **variables)
-        files = [self.root / name for name in ("out", "err")]
-        for file in files:
-            file.unlink(missing_ok=True)
-        environment = self.environment({PLACE: serve()} | variables)
-        fork = Fork([*command], str(self.root), environment, [os.devnull, *map(str, files)])
-        code = fork.wait()
-        out, err = (file.read_text("utf-8") for file in files)
-        return subprocess.CompletedProcess([*command], code, out, err)
-
-    def run_anew(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a module to its end as a shell does, with a Python and kernels of its own."""
+        """Run a module to its end, as :meth:`start` does."""
         process = self.start(*command, **variables)
         out, err = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)

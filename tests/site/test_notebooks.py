@@ -8,7 +8,6 @@ import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -16,10 +15,10 @@ from nbclient import NotebookClient
 from served import ROOT
 
 sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
-from claims.checks import executed_cells
-from drift import VARYING, joined
+from drift import VARYING, said
 from notebooks.notebook_cells import outputs_of, without_glue
-from run.kernel_forks import PLACE, serve, use_forks
+from run.kernel import merged
+from run.pages import read, recall
 
 BUILT = ROOT / "build" / "html"
 THREADS = "import torch\nprint(torch.get_num_threads())"
@@ -50,13 +49,14 @@ def code_of(made: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 
 @pytest.fixture(scope="session")
-def cells_of_page(site: Path):
+def cells_of_page():
     """Give what the build executed of a page: the cells that a notebook has, with their outputs."""
     cache = runpy.run_path(str(ROOT / "docs" / "conf.py"))["nb_execution_cache_path"]
-    app = SimpleNamespace(outdir=site, config=SimpleNamespace(nb_execution_cache_path=cache))
 
     def cells(name: str) -> list[nbformat.NotebookNode]:
-        ran = [cell for cell in executed_cells(app, name)[0] if cell.cell_type == "code"]
+        page = read(SOURCES[name], name)
+        recall(page, cache)
+        ran = [cell for cell in page.cells if cell.cell_type == "code"]
         ran = [cell for cell in ran if "skip-execution" not in cell.metadata.get("tags", [])]
         return [cell for cell in ran if without_glue(cell.source)]
 
@@ -67,18 +67,15 @@ def cells_of_page(site: Path):
 def running(request: pytest.FixtureRequest, site: Path, tmp_path_factory: pytest.TempPathFactory):
     """Run the notebooks that are asked for, as many at a time as there are processors.
 
-    Each has a fresh kernel, forked from a Python that has imported torch and not the package, an
-    empty folder, and the package from the site's wheel alone.
+    Each has a fresh kernel, an empty folder, and the package from the site's wheel alone.
     """
-    use_forks()
     package, home = tmp_path_factory.mktemp("package"), tmp_path_factory.mktemp("home")
     (wheel,) = site.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(package)
     left_out = ("PYTEST_CURRENT_TEST", "PYTHONDONTWRITEBYTECODE")  # so that it is compiled once
     environment = {k: v for k, v in os.environ.items() if k not in left_out}
     # One thread for each, since they share the processors; the pages had as many as there are.
-    place = serve(OMP_NUM_THREADS="1")
-    environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home), PLACE: place}
+    environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home), "OMP_NUM_THREADS": "1"}
     folders = {name: tmp_path_factory.mktemp("empty") for name in NAMES}
 
     def run(name: str) -> nbformat.NotebookNode:
@@ -119,7 +116,7 @@ def test_it_gives_what_the_page_gave(name, running, cells_of_page):
 
 def compared(outputs: list[nbformat.NotebookNode]) -> list[str]:
     """Give outputs as text, without what differs in every run."""
-    return [VARYING.sub("#", INSTALLED.sub("", text)) for text in joined(outputs)]
+    return [VARYING.sub("#", INSTALLED.sub("", said(output))) for output in merged(outputs)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,15 +5,13 @@ from the cell's code and from what it gave.
 """
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import nbformat
 from docutils import nodes
-from jupyter_cache import get_cache
-from myst_nb.sphinx_ import NbMetadataCollector
+from run.pages import page_of
 from search.words import same_words
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -32,8 +30,8 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     records = _store(app.env, "checks")[docname] = []
     cited = _store(app.env, "cited")[docname] = []
     cells = [n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE]
-    ran = NbMetadataCollector.get_exec_data(app.env, docname)
-    executed, lines = executed_cells(app, docname) if ran else ([], [])
+    page = page_of(app, docname)
+    executed, lines = page.cells, page.lines
     shown = {cell["cell_index"]: cell for cell in cells}
     ended = next((k for k, cell in enumerate(executed) if _failed(cell)), len(executed))
     place: nodes.Element = doctree
@@ -50,9 +48,6 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             records.append(_record(place, kinds, anchor))
         if index in shown:
             fold_cell(shown[index], source, kinds, f"check-{len(records)}")
-    if ran and not ran["succeeded"] and not any(_failed(cell) for cell in executed):
-        reason = (ran["traceback"] or ran["error"]).strip().splitlines()[-1]
-        LOG.warning(f"the page could not be executed to its end: {reason}", location=docname)
     for image in doctree.findall(nodes.image):
         if not image.get("alt"):
             message = (
@@ -121,8 +116,7 @@ def _failed(cell: nbformat.NotebookNode) -> bool:
 
 def _error_of(cell: nbformat.NotebookNode) -> str | None:
     errors = (output for output in cell.outputs if output.output_type == "error")
-    found = next((f"{error.ename}: {error.evalue}" for error in errors), None)
-    return "it ran for too long and was interrupted" if found == "KeyboardInterrupt: " else found
+    return next((f"{error.ename}: {error.evalue}" for error in errors), None)
 
 
 def _record(place: nodes.Element, kinds: list[str], anchor: str) -> dict[str, Any]:
@@ -144,20 +138,6 @@ def _lined(node: nodes.Element) -> nodes.Element:
     while not node.line and node.parent is not None:
         node = node.parent
     return node
-
-
-def executed_cells(app: Sphinx, docname: str) -> tuple[list[nbformat.NotebookNode], list[int]]:
-    """Give the cells of a page with what they gave, and the line before each.
-
-    MyST-NB writes the notebook beside the site, but without outputs where they come from the
-    cache; so they are asked of the cache.
-    """
-    path = Path(app.outdir).parent / "jupyter_execute" / f"{docname}.ipynb"
-    notebook = nbformat.reads(path.read_text("utf-8"), as_version=4)  # type: ignore[no-untyped-call]
-    cache = get_cache(app.config.nb_execution_cache_path)
-    with suppress(KeyError):  # of a page with a failing cell, which is not kept
-        notebook = cache.merge_match_into_notebook(notebook)[1]
-    return list(notebook.cells), list(notebook.metadata["source_map"])
 
 
 def _store(env: BuildEnvironment, name: str) -> dict[str, list[Any]]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from claims.checks import executed_cells
+from run.pages import page_of
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -47,7 +47,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     except ValueError:
         commit = "COMMIT"  # a build outside of a clone cannot know it
         logging.getLogger(__name__).info("The notebook asks for the commit: there is no clone.")
-    cells = (cell for cell in executed_cells(app, PAGE)[0] if cell.cell_type == "code")
+    cells = (cell for cell in page_of(app, PAGE).cells if cell.cell_type == "code")
     rule = [cell.source for cell in cells if "notebook" in cell.metadata.get("tags", [])]
     if not rule:
         raise ValueError(f"{PAGE} has no cell with the tag 'notebook', expected the predictions.")

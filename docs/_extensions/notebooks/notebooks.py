@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from claims.checks import executed_cells
 from claims.sentence_above import CODE
 from docutils import nodes
-from myst_nb.sphinx_ import NbMetadataCollector
 from nbformat import v4 as nbformat_v4
+from run.pages import page_of
 from sphinx.application import Sphinx
 
 from notebooks.first_cells import first_cells
@@ -43,8 +42,9 @@ def write(
         return
     target = app.outdir / f"{docname}.md"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(Path(app.env.doc2path(docname)).read_bytes())
-    context["has_notebook"] = NbMetadataCollector.get_exec_data(app.env, docname) is not None
+    page = page_of(app, docname)
+    target.write_bytes(page.path.read_bytes())
+    context["has_notebook"] = page.notebook is not None
     if context["has_notebook"]:
         write_notebook(target.with_suffix(".ipynb"), cells_of(app, docname, tree))
 
@@ -60,7 +60,7 @@ def write_notebook(path: Path, cells: list[Any]) -> None:
 
 def cells_of(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     """Return the cells of a page's notebook, from its resolved tree and its executed cells."""
-    executed, _ = executed_cells(app, docname)
+    executed = page_of(app, docname).cells
     cited: dict[str, str] = {}
     base = app.config.html_baseurl
     page = urljoin(base, app.builder.get_target_uri(docname)) if base else ""

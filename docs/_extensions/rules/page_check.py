@@ -3,18 +3,24 @@
 from claims.folds import fold
 from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
+from run.pages import page_of
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from rules.page_rules import findings, head_of
+from rules.page_rules import findings
 
 LOG = logging.getLogger(__name__)
 LONGEST_S = 20.0  # of a page's code, since everybody waits for it
 
 
-def check_source(_app: Sphinx, docname: str, source: list[str]) -> None:
+def check_source(app: Sphinx, docname: str, source: list[str]) -> None:
     """Warn of each finding, by its line."""
     taught = docname.startswith(("tutorials/", "appendix/"))
+    page = page_of(app, docname)
+    if page.fault:
+        line, reason = page.fault
+        LOG.warning(reason, location=(docname, line))
+        return
     for finding in findings(source[0], taught=taught):
         LOG.warning(f"{finding.says} [{finding.rule}]", location=(docname, finding.line))
 
@@ -22,7 +28,7 @@ def check_source(_app: Sphinx, docname: str, source: list[str]) -> None:
 def check_run(app: Sphinx, doctree: nodes.document) -> None:
     """Name a page that runs for long, and show at its end what it excuses."""
     docname = app.env.current_document.docname
-    excused = head_of(app.env.doc2path(docname).read_text("utf-8")).get("excused", {})
+    excused = page_of(app, docname).head.get("excused", {})
     run = NbMetadataCollector.get_exec_data(app.env, docname)
     seconds = run["runtime"] or 0.0 if run else 0.0
     if seconds > LONGEST_S and "slow" not in excused:

@@ -3,7 +3,7 @@
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ["kernel", "execute_ahead", "build_guard", "build_report"]
+PARTS = ["pages", "execute", "guard", "report"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

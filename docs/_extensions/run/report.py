@@ -1,14 +1,10 @@
 """Says in few lines what a build does, and drops the HTML of deleted pages."""
 
-import time
 from pathlib import Path
 
-from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-
-START_S = time.time()
 
 
 def drop_removed(
@@ -19,16 +15,6 @@ def drop_removed(
         for kind in ("html", "ipynb", "md"):
             (app.outdir / f"{docname}.{kind}").unlink(missing_ok=True)
     return []
-
-
-def report_page(app: Sphinx, _doctree: nodes.document) -> None:
-    """Print the time of a page's code, if it was executed when its turn came to be read."""
-    docname = app.env.current_document.docname
-    if docname in app.lookup_ahead:  # type: ignore[attr-defined]
-        return
-    run = NbMetadataCollector.get_exec_data(app.env, docname)
-    if run and run["mtime"] > START_S:
-        print(f"{run['runtime'] or 0.0:7.1f} s  {docname}", flush=True)
 
 
 def report(app: Sphinx, exception: Exception | None) -> None:
@@ -47,8 +33,7 @@ def report(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect to reading and to the end."""
-    app.connect("doctree-read", report_page)
+    """Connect to what is gone and to the end."""
     app.connect("env-get-outdated", drop_removed)
     app.connect("build-finished", report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
