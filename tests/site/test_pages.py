@@ -12,7 +12,7 @@ from myst_nb.core.read import read_myst_markdown_notebook
 from served import ROOT
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from claims.check_cells import kinds_of
+from claims.cells import kinds_of
 
 TUTORIAL = "tutorials/lookup-is-matmul"
 SECOND = "tutorials/another-seed"

@@ -276,7 +276,9 @@ def test_code_in_a_line_may_hold_backticks():
 
 def test_the_settings_are_those_of_the_pages():
     """Read from the profile of their kernels: the same numbers of columns and the same tracebacks."""
-    profile = (ROOT / "docs" / "_extensions" / "run" / "ipython_kernel_config.py").read_text("utf-8")
+    profile = (ROOT / "docs" / "_extensions" / "run" / "ipython_kernel_config.py").read_text(
+        "utf-8"
+    )
     cell = settings()
     for line in re.findall(r'^    "(.*)",$', profile, re.MULTILINE):
         assert line in cell
@@ -329,7 +331,9 @@ def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address
     button = browser.find_element("css selector", ".take-away")
     assert button.accessible_name == "Download"
     header = browser.find_element("css selector", ".bd-header-article")
-    assert 0 <= button.rect["y"] <= button.rect["y"] + button.rect["height"] <= header.rect["height"]
+    assert (
+        0 <= button.rect["y"] <= button.rect["y"] + button.rect["height"] <= header.rect["height"]
+    )
     button.send_keys(Keys.RETURN)
     links = browser.find_elements("css selector", "#take-away a")
     assert [link.text for link in links][:2] == ["Notebook", "Markdown source"]

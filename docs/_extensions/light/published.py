@@ -44,7 +44,7 @@ def page_for_wrong_addresses(app: Sphinx) -> Iterator[tuple[str, dict[str, Any],
 def describe(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Hand a page's description to its template; the page for wrong addresses has a place of none."""
+    """Hand over what others show of a page; let the one for wrong addresses fit any of them."""
     if page == MISSING:  # is served for any address, so its own links cannot be relative to it
         context["pageurl"] = None
         base = f'<base href="{escape(app.config.html_baseurl)}">'

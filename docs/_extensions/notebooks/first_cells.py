@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib.metadata import packages_distributions, requires
 from typing import Any
 
-from claims.check_cells import parsed
+from claims.cells import parsed
 from nbformat import v4 as nbformat_v4
 from run.kernel import CONFIG, QUIET
 

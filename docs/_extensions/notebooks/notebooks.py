@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from claims.sentence_above import CODE
+from claims.sentence import CODE
 from docutils import nodes
 from nbformat import v4 as nbformat_v4
 from run.pages import page_of

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from claims.check_cells import name_of, parsed
+from claims.cells import name_of, parsed
 
 COMPARING = {"allclose", "equal", "isclose", "array_equal", "is_close"}
 DRAWING = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import yaml
-from claims.check_cells import kinds_of, name_of, parsed
+from claims.cells import kinds_of, name_of, parsed
 from markdown_it import MarkdownIt
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 
