@@ -106,7 +106,7 @@ def taken(request, tmp_path_factory):
 
 
 def text_of(made):
-    """Give all text of a notebook."""
+    """Return all text of a notebook."""
     return "\n\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
 
 

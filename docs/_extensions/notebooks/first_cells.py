@@ -48,7 +48,7 @@ def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
 
 def needs(sources: Iterable[str], wheel: str) -> str:
     """Write the cell that installs what is missing of what a page imports, torch too."""
-    modules = {name for source in sources for name in _imported(source)}
+    modules = {name for source in sources for name in imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
     known = packages_distributions()
     brought = " ".join(requires("lookup-matmul") or [])
@@ -77,7 +77,7 @@ def settings() -> str:
     return SETTINGS.format(quiet=quiet, xmode=found["xmode"], lines=lines)
 
 
-def _imported(source: str) -> set[str]:
+def imported(source: str) -> set[str]:
     """Return the first part of the name of each module that a cell imports."""
     found = set()
     for node in ast.walk(parsed(source)):
