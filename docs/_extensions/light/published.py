@@ -17,6 +17,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ConfigError
 
 MISSING, SITEMAP = "404", "sitemap.xml"
+HEAD = """<base href="{}"><meta name="robots" content="noindex">
+<meta name="description" content="There is no page at this address; the first page leads to all.">
+"""
 WORDS = """<h1>This page does not exist</h1>
 <p>The address may be misspelt, or the page may have got another name.
 The <a href="index.html">first page</a> and the list of pages beside this text lead to all others,
@@ -47,8 +50,7 @@ def describe(
     """Hand over what others show of a page; let the one for wrong addresses fit any of them."""
     if page == MISSING:  # is served for any address, so its own links cannot be relative to it
         context["pageurl"] = None
-        base = f'<base href="{escape(app.config.html_baseurl)}">'
-        context["metatags"] = f'{base}<meta name="robots" content="noindex">'
+        context["metatags"] = HEAD.format(escape(app.config.html_baseurl))
     elif tree is not None:
         tags = (tag for tag in tree.findall(nodes.meta) if tag["name"] == "description")
         context["description"] = next((tag["content"] for tag in tags), "")
