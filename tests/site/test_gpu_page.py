@@ -9,15 +9,15 @@ import nbformat
 import pytest
 import torch
 from bs4 import BeautifulSoup
-from made_up_recording import SOUND, around, ceilings, measured
 from scratch import Copy
 from served import ROOT
 from test_notebooks import FIRST, run_away
+from test_recording import SOUND, around, ceilings, measured
 
 from lookup_matmul.costs import Case, read_recordings
 from lookup_matmul.costs.predict import key_of
-from lookup_matmul.costs.recorder import sweep, write_recording
-from lookup_matmul.costs.recordings import read_recording
+from lookup_matmul.costs.recorder import sweep
+from lookup_matmul.costs.recording import read_recording, write_recording
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from notebooks.first_cells import needs, settings
@@ -194,7 +194,7 @@ def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path: Path)
     recorded = {tuple(case[name] for name in Case._fields) for case in found["cases"]}
     assert recorded == set(sweep("quick"))
     reasons = {case["skipped"]["kind"] for case in found["cases"] if "skipped" in case}
-    assert reasons <= {"takes too long"}  # as on a busy machine, nothing wrong
+    assert reasons <= {"impossible time", "takes too long"}  # as on a busy machine, nothing wrong
 
 
 def test_a_page_without_predictions_is_refused(copy: Copy) -> None:

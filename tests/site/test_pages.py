@@ -8,11 +8,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from myst_nb.core.read import read_myst_markdown_notebook
 from served import ROOT
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from claims.cells import kinds_of
+from run.pages import read
 
 TUTORIAL = "tutorials/lookup-is-matmul"
 SECOND = "tutorials/another-seed"
@@ -143,11 +143,9 @@ def test_the_pictures_are_drawn_with_their_words(pages):
 
 
 def code_cells(name):
-    """Return tags, metadata and code of each cell in a page's source."""
-    text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
-    cells = read_myst_markdown_notebook(text).cells if "file_format: mystnb" in text else []
-    found = [(c.metadata.get("tags", []), c.metadata, c.source) for c in cells]
-    return [cell for cell, c in zip(found, cells, strict=True) if c.cell_type == "code"]
+    """Return the code cells of a page's source."""
+    cells = read(ROOT / "docs" / f"{name}.md", name).cells
+    return [cell for cell in cells if cell.cell_type == "code"]
 
 
 def test_expected_errors_are_shown_by_their_message_alone(pages):
@@ -156,9 +154,10 @@ def test_expected_errors_are_shown_by_their_message_alone(pages):
     for name, page in pages.items():
         errors = "\n".join(outputs(page))
         assert "Traceback" not in errors, name
-        for tags, metadata, _ in code_cells(name):
+        for cell in code_cells(name):
+            tags = cell.metadata.get("tags", [])
             if "raises-exception" in tags and "remove-output" not in tags:
-                assert metadata["expect"].partition("…")[0] in errors, name
+                assert cell.metadata["expect"].partition("…")[0] in errors, name
                 expectations += 1
     assert expectations > 60
 
@@ -184,8 +183,9 @@ def test_every_check_is_listed_and_counted(pages):
     """The list holds as many checks as the sources, and every page says so at its foot."""
     counted = 0
     for name in pages:
-        for tags, _, source in code_cells(name):
-            counted += 1 if "raises-exception" in tags else len(kinds_of(source))
+        for cell in code_cells(name):
+            raises = "raises-exception" in cell.metadata.get("tags", [])
+            counted += 1 if raises else len(kinds_of(cell.source))
     assert counted >= 483
     listed = pages["checked"].select("article tbody tr")
     assert [cell.get_text(strip=True) for cell in listed[0].select("td")][1] == f"{counted:,}"
