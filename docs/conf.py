@@ -45,7 +45,7 @@ nb_execution_mode = "cache"
 nb_execution_timeout = 120
 nb_merge_streams = False  # run/kernel.py has joined them
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
-suppress_warnings = ["mystnb.exec"]  # docs/_extensions/checks.py names the cell, its code and error
+suppress_warnings = ["mystnb.exec"]  # claims/faults.py names the cell, its code and error
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
@@ -84,6 +84,7 @@ html_css_files = ["site.css", "frame.css"]
 html_math_renderer = "mathml"
 html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {
+    "article_footer_items": ["page-links"],
     "article_header_end": ["take-away", "article-header-buttons"],
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,

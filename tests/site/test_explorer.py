@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from served import ROOT
+from test_light_browser import refused
 from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import (
@@ -480,8 +481,7 @@ def test_it_starts_in_its_place(browser, site, page, width):
             assert browser.execute_script("return document.documentElement.scrollWidth") <= width, (
                 mode
             )
-    complaints = [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
-    assert not [text for text in complaints if "theme mode" not in text]
+    assert not [text for text in refused(browser) if "theme mode" not in text]
 
 
 def test_switches_change_what_is_said(figure):
@@ -607,4 +607,4 @@ def test_it_holds_under_the_policy_of_its_page(browser, site):
     find(figure, ".play").click()
     time.sleep(0.3)
     assert browser.execute_script("return arguments[0].done", figure) > 0
-    assert not [e for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+    assert not refused(browser)

@@ -17,6 +17,7 @@ def test_the_extras_exist():
 def test_the_menu_is_called_what_the_page_calls_it(pages):
     """And has the notebook and the source, on that very page."""
     (name,) = re.findall(r"^\*(\w+)\*, at the top of each page", PAGE, re.MULTILINE)
-    menu = pages["getting-started"].select_one(".take-away")
-    assert menu.summary.get_text(strip=True) == name
+    page = pages["getting-started"]
+    assert page.select_one("button.take-away").get_text(strip=True) == name
+    menu = page.select_one("#take-away")
     assert {"Notebook", "Markdown source"} <= {link.get_text() for link in menu.select("a")}

@@ -1,16 +1,18 @@
 """The page on GPUs builds without a recording and with some, says its verdicts, and is measured."""
 
-import json
 import re
-import subprocess
 import sys
 from copy import deepcopy
+from pathlib import Path
 
+import nbformat
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from made_up_recording import SOUND, around, ceilings, measured
 from scratch import Copy
 from served import ROOT
+from test_notebooks import FIRST, run_away
 
 from lookup_matmul.costs import Case, read_recordings
 from lookup_matmul.costs.predict import key_of
@@ -18,18 +20,12 @@ from lookup_matmul.costs.recorder import sweep, write_recording
 from lookup_matmul.costs.recordings import read_recording
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from notebooks.gpu_notebook import NAME, notebook, packed
+from notebooks.first_cells import needs, settings
+from notebooks.gpu_notebook import NAME
+from run.pages import read
 
 RECORDED = "src/lookup_matmul/recorded"
-NEEDED_BY_OTHERS = {
-    "cloudpickle",
-    "fastjsonschema",
-    "matplotlib",
-    "nox",
-    "scipy",
-    "sklearn",
-    "sphinx",
-}
+COMMAND = "lookup_matmul.costs --minutes 2 --out recordings"
 PAGE = ROOT / "docs" / "tutorials" / "on-a-gpu.md"
 SWEPT = [
     Case(form, "forward", vocab_size, 128, ids, "uniform", dtype, "hot")
@@ -60,11 +56,11 @@ for result in REFUTING["cases"]:
 
 @pytest.fixture(scope="module")
 def said() -> dict:
-    """Give what the page's own cells define, those that the notebook has too."""
+    """Return what the page's own cells define, those that the notebook has too."""
     names: dict = {}
-    made = notebook(PAGE.read_text("utf-8"), 40 * "0")
-    (code,) = [cell["source"] for cell in made["cells"] if "PREDICTIONS = {" in cell["source"]]
-    exec(code, names)
+    for cell in read(PAGE, "tutorials/on-a-gpu").cells:
+        if "notebook" in cell.metadata.get("tags", []):
+            exec(cell.source, names)
     return names
 
 
@@ -95,7 +91,7 @@ def test_a_prediction_that_no_case_tells_of_is_not_decided(said):
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """Give a copy of the site with this page alone, and without recordings."""
+    """Return a copy of the site with this page alone, and without recordings."""
     copy = Copy(tmp_path_factory.mktemp("gpu"))
     copy.clear_pages("tutorials/on-a-gpu")
     for path in (copy.root / RECORDED).glob("*.json"):
@@ -116,7 +112,7 @@ def built(copy: Copy) -> BeautifulSoup:
 
 
 def shown(page: BeautifulSoup) -> str:
-    """Give what cells put out, without their code."""
+    """Return what cells put out, without their code."""
     return " ".join(output.get_text(" ", strip=True) for output in page.select(".cell_output"))
 
 
@@ -128,7 +124,7 @@ def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
     assert "No GPU has been recorded so far" in text
     assert [len(page.select(kind)) for kind in ("svg.drawing", "table")] == [2, 1]
     link = page.select_one("a.sd-btn[download]")
-    assert link["href"] == NAME
+    assert link["href"] == f"{NAME}.ipynb"
 
     # What a recording may hold, and Markdown would read as an image, a link and more.
     markup = "![p](https://example.org/p.png) [a](b) *x* $y$ # &lt; ~~z~~"
@@ -163,60 +159,34 @@ def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
     assert "bad-device.json: the file is not JSON" in done.stderr
 
 
-def test_the_notebook_measures_and_says_its_verdicts(tmp_path):
-    """Run here on the processor, in an empty folder, with the package that it holds.
+def measuring(copy: Copy) -> nbformat.NotebookNode:
+    """Read the notebook that the page offers."""
+    return nbformat.read(copy.root / "build" / "html" / "tutorials" / f"{NAME}.ipynb", as_version=4)
 
-    This is the one real run of the command: with torch, NumPy, psutil, py-cpuinfo and tqdm; what it
-    records is then read with jsonschema.
-    """
-    made = notebook(PAGE.read_text("utf-8"), 40 * "0")
-    assert json.loads(json.dumps(made)) == made
-    code = [cell["source"] for cell in made["cells"] if cell["cell_type"] == "code"]
-    install, command = (
-        next(line for line in "\n".join(code).splitlines() if line.startswith(mark))
-        for mark in "%!"
-    )
-    assert install == "%pip install --quiet jsonschema psutil py-cpuinfo tqdm"
-    assert (
-        command
-        == f"!{{sys.executable}} -m lookup_matmul.costs --minutes 2 --out recordings --commit {40 * '0'}"
-    )
-    run = [
-        "-m",
-        "lookup_matmul.costs",
-        "--quick",
-        "--device",
-        "cpu",
-        "--out",
-        "recordings",
-        "--commit",
-        40 * "0",
-    ]
-    source = (
-        "\n".join(code)
-        .replace(install, "")
-        .replace(
-            command, f"import subprocess; subprocess.run([sys.executable, *{run}], check=True)"
-        )
-    )
-    source = source.replace("Markdown(verdicts(recordings))", "print(verdicts(recordings))")
-    source += "\nimport lookup_matmul; print(lookup_matmul.__file__)"
-    (tmp_path / "sitecustomize.py").write_text(
-        f"import sys; sys.modules.update(dict.fromkeys({NEEDED_BY_OTHERS}))"
-    )
-    path = [
-        folder
-        for folder in sys.path
-        if folder and "lookup" not in folder and folder != str(ROOT / "src")
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{source}"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "No recording of a GPU has been made yet" in done.stdout
-    assert str(tmp_path) in done.stdout.splitlines()[-1]
-    (left,) = (tmp_path / "recordings").glob("*.json")
+
+def test_the_notebook_says_first_that_there_is_no_gpu(copy: Copy, monkeypatch) -> None:
+    """Below what it needs, and before anything is measured."""
+    made = measuring(copy)
+    nbformat.validate(made)
+    code = [cell.source for cell in made.cells if cell.cell_type == "code"]
+    assert code[:FIRST] == [needs(code, ""), settings()]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(RuntimeError, match="finds no NVIDIA GPU here, so nothing is measured"):
+        exec(code[FIRST], {})
+    assert COMMAND in code[FIRST + 1]
+
+
+def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path: Path) -> None:
+    """Run here on the processor, in an empty folder: the one real run of the command."""
+    made = measuring(copy)
+    look, measure = [cell for cell in made.cells if cell.cell_type == "code"][FIRST : FIRST + 2]
+    made.cells.remove(look)
+    assert f"!{{sys.executable}} -m {COMMAND} --commit COMMIT" in measure.source  # no clone
+    quick = f"--quick --device cpu --out recordings --commit {40 * '0'}"
+    measure.source = measure.source.replace("--minutes 2 --out recordings --commit COMMIT", quick)
+    last = run_away(made, tmp_path, copy.root / "build" / "html").cells[-2]
+    assert "No recording of a GPU has been made yet" in last.outputs[-1].data["text/markdown"]
+    (left,) = (tmp_path / "empty" / "recordings").glob("*.json")
     assert left.name.endswith("-threads-quick.json")
     found = read_recording(left)
     assert found["complete"]
@@ -227,10 +197,9 @@ def test_the_notebook_measures_and_says_its_verdicts(tmp_path):
     assert reasons <= {"takes too long"}  # as on a busy machine, nothing wrong
 
 
-def test_the_notebook_of_one_source_is_one_file():
-    """So that only a change of the package or the page shows in it."""
-    assert packed() == packed()
-    page = PAGE.read_text("utf-8")
-    assert notebook(page, 40 * "0") == notebook(page, 40 * "0")
-    with pytest.raises(ValueError, match="has no cell with the tag 'notebook'"):
-        notebook("# Nothing\n", 40 * "0")
+def test_a_page_without_predictions_is_refused(copy: Copy) -> None:
+    """Instead of a notebook that measures and says nothing."""
+    copy.edit("docs/tutorials/on-a-gpu.md", ":tags: [setup, notebook]", ":tags: [setup]")
+    done = copy.build(CUDA_VISIBLE_DEVICES="")
+    assert done.returncode != 0
+    assert "has no cell with the tag 'notebook', expected the predictions" in done.stderr

@@ -1,5 +1,6 @@
 """A site that knows its address and its repository, and one that knows neither."""
 
+import shutil
 import sys
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
@@ -13,29 +14,43 @@ from served import ROOT
 from sphinx.errors import ConfigError
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from light.published import check_address
+from light.published import refuse_wrong_address
 
 ADDRESS = "https://example.org/docs/"
 NAMES = ["-D", f"html_baseurl={ADDRESS}", "-A", "repository=octocat/hello"]
+FIRST = """# First ≡ page
+
+```{toctree}
+Before <tutorials/before>
+A *short* & `plain` title <tutorials/other>
+```
+"""
+OTHER = """# The *other* & page
+
+```{toctree}
+inner
+```
+"""
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """Give a copy of two pages without code, one in a folder, built with its addresses."""
+    """Return a copy with four pages without code, three in a folder, built with its addresses."""
     copy = Copy(tmp_path_factory.mktemp("published"))
     copy.clear_pages()
     (copy.root / "docs" / "tutorials").mkdir(exist_ok=True)
-    first = "# First ≡ page\n\nProse.\n\n## A section\n\n```{toctree}\n:caption: All\n\nShort <tutorials/other>\n```\n"
-    copy.write("index", first, head=PROSE)
+    copy.write("index", FIRST, head=PROSE)
     excused = PROSE.replace("---\n", '---\nexcused: {source: "it has none"}\n', 1)
-    copy.write("tutorials/other", "# The *other* & page\n\nProse.\n", head=excused)
+    copy.write("tutorials/other", OTHER, head=excused)
+    for name in ("before", "inner"):
+        copy.write(f"tutorials/{name}", f"# {name.title()}\n", head=excused)
     built = copy.run(*SPHINX, *NAMES)
     assert built.returncode == 0, built.stderr
     return copy
 
 
 def soup(copy: Copy, name: str) -> BeautifulSoup:
-    """Give a built page, parsed."""
+    """Return a built page, parsed."""
     return BeautifulSoup(copy.html(name), "html.parser")
 
 
@@ -50,8 +65,9 @@ def test_links_to_a_page_have_one_address_and_a_picture(copy: Copy) -> None:
     assert facts["og:image"] == f"{ADDRESS}_static/card.png"
     with Image.open(copy.root / "build" / "html" / "_static" / "card.png") as card:
         assert card.size == (1200, 630)
-        assert len(card.convert("RGB").getcolors(1 << 20)) > 100
-    for link in page.select("link[rel=preload][as=font]"):
+    fonts = page.select("link[rel=preload][as=font]")
+    assert len(fonts) == 2
+    for link in fonts:
         assert (copy.root / "build" / "html" / "tutorials" / link["href"]).is_file()
 
 
@@ -59,7 +75,8 @@ def test_the_sitemap_names_each_page(copy: Copy) -> None:
     """Those with a source, by their whole addresses."""
     tree = ElementTree.parse(copy.root / "build" / "html" / "sitemap.xml")
     places = [element.text for element in tree.iter() if element.tag.endswith("}loc")]
-    assert places == [f"{ADDRESS}index.html", f"{ADDRESS}tutorials/other.html"]
+    names = ["index", "tutorials/before", "tutorials/inner", "tutorials/other"]
+    assert places == [f"{ADDRESS}{name}.html" for name in names]
 
 
 def test_the_page_for_wrong_addresses_works_at_any_address(copy: Copy) -> None:
@@ -67,7 +84,7 @@ def test_the_page_for_wrong_addresses_works_at_any_address(copy: Copy) -> None:
     page = soup(copy, "404")
     assert page.base["href"] == ADDRESS
     assert page.find("meta", {"name": "robots"})["content"] == "noindex"
-    assert not page.select("link[rel=canonical]")
+    assert not page.select("link[rel=canonical], meta[property^='og:']")
     built = copy.root / "build" / "html"
     links = [link["href"] for link in page.select("[href]") if link is not page.base]
     assert "404.html#main-content" in links
@@ -100,24 +117,31 @@ def test_wrong_addresses_are_refused(address: str, repository: str, says: str) -
     """A missing slash, or a whole address for a name, would give links that lead nowhere."""
     config = SimpleNamespace(html_baseurl=address, html_context={"repository": repository})
     with pytest.raises(ConfigError, match=says):
-        check_address(SimpleNamespace(config=config))
+        refuse_wrong_address(SimpleNamespace(config=config))
 
 
 def test_without_an_address_there_is_nothing_of_it(copy: Copy) -> None:
-    """No link, no card, no page that would be wrong elsewhere."""
+    """No link and no page that would be wrong elsewhere, nor what a build with an address left."""
+    plain = copy.root / "build" / "plain"
+    shutil.copytree(copy.root / "build" / "html", plain)
     built = copy.run(*SPHINX[:-1], "build/plain")
     assert built.returncode == 0, built.stderr
-    plain = copy.root / "build" / "plain"
-    for name in ("404.html", "sitemap.xml", "_static/card.png"):
+    for name in ("404.html", "sitemap.xml"):
         assert not (plain / name).exists()
     for path in plain.rglob("*.html"):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         unwanted = "link[rel=canonical], link[as=font], meta[property^='og:'], .page-links, base"
         assert not page.select(unwanted), path.name
+        assert not page.select(".bd-footer-article"), path.name
 
 
-def test_the_sidebar_numbers_the_tutorials(copy: Copy) -> None:
-    """In their order, on the page itself too, and nothing else."""
-    for name in ("index", "tutorials/other"):
-        labels = [" ".join(a.get_text().split()) for a in soup(copy, name).select(".bd-sidenav a")]
-        assert labels == ["1 Short"]
+def test_what_opens_a_group_of_pages_has_its_name(copy: Copy) -> None:
+    """That of the page whose group it is, and not of the links before it."""
+    for name in ("index", "tutorials/other", "tutorials/inner"):
+        (button,) = soup(copy, name).select(".bd-sidenav details > summary")
+        label = " ".join(button.find_parent("li").a.get_text().split())
+        assert (
+            button["aria-label"]
+            == f"Pages under {label}"
+            == "Pages under A *short* & `plain` title"
+        )

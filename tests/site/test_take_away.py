@@ -9,16 +9,17 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
+from jinja2 import Template
 from scratch import HEAD, Copy
 from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
 from served import ROOT
 from test_browser import look
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from notebooks.first_cells import needs, settings
-from notebooks.markdown_of import blocks, words
+from notebooks.first_cells import settings
+from notebooks.markdown_of import blocks
 from notebooks.notebook_cells import without_glue
-from notebooks.take_away import ways
 
 BASE = "https://example.org/site/"
 PAGE = """# A table has rows
@@ -105,21 +106,27 @@ def taken(request, tmp_path_factory):
 
 
 def text_of(made):
-    """Give all text of a notebook."""
+    """Return all text of a notebook."""
     return "\n\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
 
 
-def test_the_text_is_filled_in_and_plain(taken):
+@pytest.mark.parametrize(
+    "written",
+    [
+        "# A table has rows\n\n*A notebook of ",
+        "There are 2.50 of them.",
+        "$\\text{id} < V$, with *a* `code|x` and a\\_name, 2\\*3, \\[1\\] and 2 \\< 3.",
+        "> **Note**\n>\n> - one\n>\n> - two\n>\n>   ```sh\n>   nox -s docs\n>   ```",
+        "<details><summary>Solution for $V &lt; 3$ in one step</summary>\n\n| a | b |",
+        "| x | $y$ |\n\n</details>",
+        "$$\ny = 1 \\tag{1}\n$$",
+    ],
+)
+def test_the_text_is_filled_in_and_plain(taken, written):
     """Values, formulas, quotes, folds and tables, and nothing that only Sphinx understands."""
     _, _, made = taken
     text = text_of(made)
-    assert text.startswith("# A table has rows\n\n*A notebook of ")
-    assert "There are 2.50 of them." in text
-    assert "$\\text{id} < V$, with *a* `code|x` and a\\_name, 2\\*3, \\[1\\] and 2 \\< 3." in text
-    assert "> **Note**\n>\n> - one\n>\n> - two\n>\n>   ```sh\n>   nox -s docs\n>   ```" in text
-    assert "<details><summary>Solution for $V &lt; 3$ in one step</summary>\n\n| a | b |" in text
-    assert "| x | $y$ |\n\n</details>" in text
-    assert "$$\ny = 1 \\tag{1}\n$$" in text
+    assert written in text
     assert not re.search(r"\{[a-z:]+\}`|:::", text)
 
 
@@ -199,24 +206,41 @@ def test_the_wheel_holds_the_package_and_its_recordings(taken):
 def test_the_menu_offers_what_there_is(taken):
     """Files beside the page; the services only when somebody said where the site is."""
     base, site, _ = taken
-    page = BeautifulSoup((site / "index.html").read_text("utf-8"), "html.parser")
-    links = {a.get_text(): a for a in page.select(".take-away a")}
+    links = offered((site / "index.html").read_text("utf-8"))
     files = {"Notebook": "index.ipynb", "Markdown source": "index.md"}
-    assert {k: a["href"] for k, a in links.items() if a.has_attr("download")} == files
+    assert dict(list(links.items())[:2]) == files
     assert (site / "index.md").read_text("utf-8") == HEAD + PAGE
-    assert list(links) == [*files, *(["Open in Colab", "Open in Binder"] if base else [])]
     if base:
-        assert links["Open in Colab"]["href"].endswith(
-            "#fileId=https%3A%2F%2Fexample.org%2Fsite%2Findex.ipynb"
-        )
-        binder = links["Open in Binder"]["href"]
-        assert binder.startswith("https://mybinder.org/v2/gh/owner/name/HEAD?urlpath=")
-        path = unquote(binder.partition("urlpath=")[2])
-        assert path == "lab?fromURL=https%3A%2F%2Fexample.org%2Fsite%2Findex.ipynb"
-    other = BeautifulSoup((site / "other.html").read_text("utf-8"), "html.parser")
-    assert [a.get_text() for a in other.select(".take-away a")] == ["Markdown source"]
-    search = BeautifulSoup((site / "search.html").read_text("utf-8"), "html.parser")
-    assert not search.select(".take-away")
+        notebook = "https%3A%2F%2Fexample.org%2Fsite%2Findex.ipynb"
+        assert links["Open in Colab"].endswith(f"#fileId={notebook}")
+        binder, _, path = links["Open in Binder"].partition("?urlpath=")
+        assert binder == "https://mybinder.org/v2/gh/owner/name/HEAD"
+        assert unquote(path) == f"lab?fromURL={notebook}"
+    assert list(offered((site / "other.html").read_text("utf-8"))) == ["Markdown source"]
+    assert offered((site / "search.html").read_text("utf-8")) == {}
+
+
+def offered(html):
+    """Return the address of each way to take a page away."""
+    menu = BeautifulSoup(html, "html.parser").select("#take-away a")
+    assert all(a.has_attr("download") == ("://" not in a["href"]) for a in menu)
+    return {a.get_text(): a["href"] for a in menu}
+
+
+@pytest.mark.parametrize(
+    ("pageurl", "repository", "has_notebook", "ways"),
+    [
+        (None, "owner/name", True, ["Notebook", "Markdown source"]),
+        (f"{BASE}a/b.html", "", True, ["Notebook", "Markdown source", "Open in Colab"]),
+        (f"{BASE}a/b.html", "owner/name", False, ["Markdown source"]),
+    ],
+)
+def test_nothing_is_offered_that_leads_nowhere(pageurl, repository, has_notebook, ways):
+    """Binder needs both addresses, Colab the site's, and both a notebook."""
+    template = Template((ROOT / "docs" / "_templates" / "take-away.html").read_text("utf-8"))
+    page = {"pagename": "a/b", "page_source_suffix": ".md", "pageurl": pageurl}
+    html = template.render(page, repository=repository, has_notebook=has_notebook)
+    assert list(offered(html)) == ways
 
 
 @pytest.mark.parametrize(
@@ -255,43 +279,30 @@ def test_a_node_that_no_notebook_shows_is_named(caplog):
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("node", "written"),
     [
-        ("1. not a list", "1\\. not a list"),
-        ("# no heading", "\\# no heading"),
-        ("- no item", "\\- no item"),
-        ("3.5 kB", "3.5 kB"),
+        (nodes.paragraph("", "1. not a list"), "1\\. not a list"),
+        (nodes.paragraph("", "# no heading"), "\\# no heading"),
+        (nodes.paragraph("", "- no item"), "\\- no item"),
+        (nodes.paragraph("", "3.5 kB"), "3.5 kB"),
+        (nodes.literal("", "a `b`"), "`` a `b` ``"),
     ],
 )
-def test_words_stay_words(text, written):
-    """What would begin a list or a heading in Markdown does not."""
-    assert blocks(nodes.paragraph("", text), lambda _: None) == [written]
-
-
-def test_code_in_a_line_may_hold_backticks():
-    """With a fence that is longer."""
-    assert words(nodes.literal("", "a `b`"), lambda _: None) == "`` a `b` ``"
+def test_words_stay_words(node, written):
+    """What would begin a list, a heading or code in Markdown does not."""
+    assert blocks(node, lambda _: None) == [written]
 
 
 def test_the_settings_are_those_of_the_pages():
     """Read from the profile of their kernels: the same numbers of columns and the same tracebacks."""
-    profile = (ROOT / "docs" / "_extensions" / "ipython_kernel_config.py").read_text("utf-8")
+    profile = (ROOT / "docs" / "_extensions" / "run" / "ipython_kernel_config.py").read_text(
+        "utf-8"
+    )
     cell = settings()
     for line in re.findall(r'^    "(.*)",$', profile, re.MULTILINE):
         assert line in cell
     assert 'set_mode(mode="Minimal")' in cell
     assert "KINETO_LOG_LEVEL" in cell
-
-
-def test_nothing_is_offered_that_leads_nowhere():
-    """Binder needs both addresses, Colab the site's."""
-    assert [w for w, *_ in ways("a/b", "", "owner/name", executed=True)] == [
-        "Notebook",
-        "Markdown source",
-    ]
-    assert [w for w, *_ in ways("a/b", BASE, "", executed=True)][2:] == ["Open in Colab"]
-    assert [w for w, *_ in ways("a/b", BASE, "owner/name", executed=False)] == ["Markdown source"]
-    assert needs(["import torch"], "").count("%pip") == 0
 
 
 def test_copying_takes_neither_prompts_nor_outputs(browser, address):
@@ -317,16 +328,23 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")
 
 
-def test_the_menu_opens_by_keyboard_and_fits_a_phone(browser, address):
-    """A native element with a name, within the window."""
+def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address):
+    """A native popover with a name, within the window, that Esc closes."""
     look(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
-    line = browser.find_element("css selector", ".take-away summary")
-    assert line.accessible_name == "Download"
+    button = browser.find_element("css selector", ".take-away")
+    assert button.accessible_name == "Download"
     header = browser.find_element("css selector", ".bd-header-article")
-    assert 0 <= line.rect["y"] <= line.rect["y"] + line.rect["height"] <= header.rect["height"]
-    browser.execute_script("arguments[0].focus(); arguments[0].click()", line)
-    links = browser.find_elements("css selector", ".take-away a")
-    assert [link.text for link in links] == ["Notebook", "Markdown source"]
+    assert (
+        0 <= button.rect["y"] <= button.rect["y"] + button.rect["height"] <= header.rect["height"]
+    )
+    button.send_keys(Keys.RETURN)
+    links = browser.find_elements("css selector", "#take-away a")
+    assert [link.text for link in links][:2] == ["Notebook", "Markdown source"]
     for link in links:
         assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= 320
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 320
+    button.send_keys(Keys.TAB)
+    assert browser.switch_to.active_element == links[0]
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert not links[0].is_displayed()
+    assert browser.switch_to.active_element == button

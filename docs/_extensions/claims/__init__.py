@@ -3,7 +3,7 @@
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ["checks", "ledger"]
+PARTS = ["folds", "page", "ledger"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

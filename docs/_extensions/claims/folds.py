@@ -1,10 +1,11 @@
 """What a reader need not see at once: a native ``details`` element, closed, with one quiet line."""
 
-import nbformat
 from docutils import nodes
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from claims.check_cells import glues, in_words, only_glue
+from claims.cells import glues, in_words, only_glues
 
 PHONE = 38  # letters of an output that fit a phone of 320 px
 
@@ -27,39 +28,45 @@ def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
 
 
 def fold_cell(
-    cell: nodes.Element, source: nbformat.NotebookNode, kinds: list[str], anchor: str
+    cell: nodes.Element, source: NotebookNode, kinds: list[str], anchor: str | None
 ) -> None:
     """Fold a cell as its tags and its code ask for, and give its checks an anchor."""
     tags = source.metadata.get("tags", [])
     for output in cell.findall(nodes.literal_block):
-        if "text_plain" in output["classes"] or "stream" in output["classes"]:
+        if {"text_plain", "stream"} & set(output["classes"]):
             longest = max(map(len, output.astext().splitlines()), default=0)
             output["classes"] += ["wide"] * (longest > PHONE)
-    if only_glue(source.source):
+    ids = [anchor] if anchor else []
+    if only_glues(source.source):
         cell.parent.remove(cell)
     elif "check" in tags:
-        _replace(cell, "check", in_words(kinds), anchor)
+        _fold(cell, "check", in_words(kinds), ids)
     elif "setup" in tags:
-        told = (
-            "code of the numbers below" if glues(source.source) else "code that prepares this page"
-        )
-        _replace(cell, "setup", told, anchor if kinds else None)
-    elif "figure" in source.metadata.get("mystnb", {}):
-        _fold_code_of_figure(cell)
-    if kinds and cell.parent is not None and not isinstance(cell.parent, fold):
-        cell["ids"].append(anchor)
+        numbers = glues(source.source)
+        told = "code of the numbers below" if numbers else "code that prepares this page"
+        _fold(cell, "setup", told, ids)
+    else:
+        cell["ids"] += ids
+        if "figure" in source.metadata.get("mystnb", {}):
+            _fold_code_of_figure(cell)
 
 
-def _replace(cell: nodes.Element, kind: str, summary: str, anchor: str | None) -> None:
-    folded = fold(classes=["fold", kind], summary=summary, ids=[anchor] if anchor else [])
+def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> None:
+    folded = fold(classes=["fold", kind], summary=summary, ids=ids)
     cell.parent.replace(cell, folded)
     folded += cell
 
 
 def _fold_code_of_figure(cell: nodes.Element) -> None:
     """Put the code under the figure, closed, as the proof that it shows the page's own numbers."""
-    parts = [part for part in cell.children if isinstance(part, nodes.Element)]
-    for code in (part for part in parts if part.get("nb_element") == "cell_code_source"):
-        cell.remove(code)
-        summary = "code of this figure"
-        cell.append(fold("", code, classes=["fold", "figure-code"], summary=summary))
+    for part in [n for n in cell.children if isinstance(n, nodes.Element)]:
+        if part.get("nb_element") == "cell_code_source":
+            cell.remove(part)
+            summary = "code of this figure"
+            cell.append(fold("", part, classes=["fold", "figure-code"], summary=summary))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Let pages be written with it."""
+    app.add_node(fold, html=(visit_fold, depart_fold))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

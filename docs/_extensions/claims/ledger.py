@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from claims.checks import checks_of, cited_of
 from claims.folds import fold
+from claims.page import claims_of
 
 PAGE = "checked"  # where the sums stand
 FIRST = "First pages"  # the page with the table of contents, and what it lists without a caption
@@ -56,18 +56,18 @@ class Ledger(SphinxDirective):
 
 def totals(env: BuildEnvironment) -> dict[str, int]:
     """Count what was checked and what only cited."""
-    checks = checks_of(env)
+    pages = claims_of(env).values()
     return {
-        "checks": sum(len(record["kinds"]) for page in checks.values() for record in page),
-        "pages": sum(bool(page) for page in checks.values()),
-        "cited": sum(len(page) for page in cited_of(env).values()),
+        "checks": sum(len(check.kinds) for page in pages for check in page.checks),
+        "pages": sum(bool(page.checks) for page in pages),
+        "cited": sum(len(page.cited) for page in pages),
     }
 
 
 def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name the pages that show what has changed: all for their footer, or those with the list."""
     before = getattr(env, "lookup_written", (None, None))
-    now = (totals(env), repr(sorted(checks_of(env).items()) + sorted(cited_of(env).items())))
+    now = (totals(env), repr(sorted(claims_of(env).items())))
     env.lookup_written = now  # type: ignore[attr-defined]
     if now[0] != before[0]:
         return sorted(env.found_docs)
@@ -84,14 +84,17 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         place.replace_self(nodes.Text(f"{counted[place['what']]:,}"))
     for listed in list(doctree.findall(ledger)):
         captions = listed["captions"]
-        listed.replace_self(
-            _pages(app, docname, captions) if captions else _summary(app.env, counted)
-        )
+        found = _pages(app, docname, captions) if captions else _summary(app.env, counted)
+        listed.replace_self(found)
 
 
 def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:
-    checks = [record for page in checks_of(env).values() for record in page]
-    kinds = Counter(_told(kind) for record in checks for kind in record["kinds"])
+    """Return the sums by kind, all expected errors as one, and what they were counted with."""
+    checks = [check for page in claims_of(env).values() for check in page.checks]
+    raises = "raises the expected error"
+    kinds = Counter(
+        raises if kind.startswith("raises ") else kind for check in checks for kind in check.kinds
+    )
     rows = [("checks passed, on every page together", counted["checks"]), *kinds.most_common()]
     rows.append(("sentences that only cite a source", counted["cited"]))
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
@@ -100,58 +103,44 @@ def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]
     return [_table(["what", "how many"], rows), nodes.paragraph("", made)]
 
 
-def _told(kind: str) -> str:
-    """Say in the summary what a kind of check means; all expected errors are one kind there."""
-    if kind.startswith("raises "):
-        return "raises the expected error"
-    return kind
-
-
 def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
-    """Give a section for each page that checks or cites, in the order of the sidebar."""
-    env, found = app.env, list[nodes.section]()
-    for page in _in_order(env, captions):
-        checks, cited = checks_of(env).get(page, []), cited_of(env).get(page, [])
-        if not checks and not cited:
+    """Return a section for each page that checks or cites, in the order of the sidebar."""
+    found = list[nodes.section]()
+    for name in _in_order(app.env, captions):
+        page = claims_of(app.env).get(name)
+        if page is None or not (page.checks or page.cited):
             continue
-        uri = app.builder.get_relative_uri(docname, page)
-        title = nodes.title("", env.titles[page].astext())
-        section = nodes.section("", title, ids=[f"of-{page.replace('/', '-')}"])
+        uri = app.builder.get_relative_uri(docname, name)
+        count = sum(len(check.kinds) for check in page.checks)
+        numbers = (_counted(count, "check"), _counted(len(page.cited), "cited sentence"))
         entries = [
-            (record["sentence"], f"{uri}#{record['anchor']}", _of(record), record["section"])
-            for record in checks
-        ] + [(text, uri, "cited", "Cited from a source") for text in cited]
-        count = sum(len(record["kinds"]) for record in checks)
-        parts = [
-            _counted(n, what) for n, what in ((count, "check"), (len(cited), "cited sentence"))
-        ]
-        summary = ", ".join(part for part in parts if part)
-        listed = fold(classes=["fold", "ledger"], summary=summary)
-        for heading, group in groupby(entries, key=itemgetter(3)):
+            (check.section, check.sentence, _told(check.kinds), f"{uri}#{check.anchor}")
+            for check in page.checks
+        ] + [("Cited from a source", sentence, "cited", uri) for sentence in page.cited]
+        listed = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
+        for heading, group in groupby(entries, key=itemgetter(0)):
             listed += nodes.paragraph("", "", nodes.strong("", heading))
-            listed += nodes.bullet_list("", *(_item(*entry[:3]) for entry in group))
-        section += listed
+            listed += nodes.bullet_list("", *(_item(*entry[1:]) for entry in group))
+        title = nodes.title("", app.env.titles[name].astext())
+        section = nodes.section("", title, listed, ids=[f"of-{name.replace('/', '-')}"])
         found.append(section)
     return found
 
 
-def _of(record: dict[str, Any]) -> str:
+def _told(kinds: list[str]) -> str:
     """Name the kinds of one cell's checks, each with its number if there are several."""
-    kinds = Counter(record["kinds"])
-    return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in kinds.items())
+    counted = Counter(kinds).items()
+    return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counted)
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' if number > 1 else ''}" if number else ""
 
 
-def _item(sentence: str, uri: str, kind: str) -> nodes.list_item:
-    """Give a sentence, and its kind as the link to the place where it is checked."""
-    return nodes.list_item("", nodes.paragraph("", f"{sentence} ", _link(kind, uri)))
-
-
-def _link(text: str, uri: str) -> nodes.reference:
-    return nodes.reference("", text, refuri=uri, internal=True)
+def _item(sentence: str, kind: str, uri: str) -> nodes.list_item:
+    """Return a sentence, and its kind as the link to the place where it is checked."""
+    link = nodes.reference("", kind, refuri=uri, internal=True)
+    return nodes.list_item("", nodes.paragraph("", f"{sentence} ", link))
 
 
 def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
@@ -174,24 +163,16 @@ def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
     return order
 
 
-def _table(head: list[str], rows: list[tuple[Any, ...]]) -> nodes.table:
+def _table(head: list[str], rows: list[tuple[str, int]]) -> nodes.table:
     group = nodes.tgroup(cols=len(head))
     group += [nodes.colspec(colwidth=1) for _ in head]
-    group += nodes.thead("", _row(head))
-    group += nodes.tbody("", *(_row(row) for row in rows))
+    group += nodes.thead("", _row(*head))
+    group += nodes.tbody("", *(_row(what, f"{number:,}") for what, number in rows))
     return nodes.table("", group, classes=["ledger"])
 
 
-def _row(entries: Any) -> nodes.row:
-    made = nodes.row()
-    for content in entries:
-        inner = (
-            content
-            if isinstance(content, nodes.Node)
-            else nodes.Text(f"{content:,}" if isinstance(content, int) else content)
-        )
-        made += nodes.entry("", nodes.paragraph("", "", inner))
-    return made
+def _row(*entries: str) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in entries))
 
 
 def footer(

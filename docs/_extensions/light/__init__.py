@@ -10,7 +10,6 @@ PARTS = [
     "site_files",
     "accessible",
     "line_breaks",
-    "reading_order",
     "published",
 ]
 

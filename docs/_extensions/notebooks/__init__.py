@@ -3,7 +3,7 @@
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ["notebooks", "wheel", "take_away", "gpu_notebook"]
+PARTS = ["notebooks", "wheel", "gpu_notebook"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

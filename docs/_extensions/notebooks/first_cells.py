@@ -4,14 +4,15 @@ import ast
 import sys
 from collections.abc import Iterable
 from importlib.metadata import packages_distributions, requires
+from typing import Any
 
-from claims.check_cells import parsed
+from claims.cells import parsed
+from nbformat import v4 as nbformat_v4
 from run.kernel import CONFIG, QUIET
 
-PACKAGE, OPTIONS = (
-    "lookup_matmul",
-    {"matplotlib": "figures", "cloudpickle": "sharded", "psutil": "timings"},
-)
+v4: Any = nbformat_v4  # its functions have no types
+PACKAGE = "lookup_matmul"
+OPTIONS = {"matplotlib": "figures", "cloudpickle": "sharded", "psutil": "timings"}
 WANTED = f"[{','.join(OPTIONS.values())}]"
 NEEDS = """\
 # What this notebook needs{where}; nothing is installed that is there already.
@@ -20,41 +21,46 @@ from importlib.util import find_spec
 needed = {needed}
 missing = [name for name in needed if find_spec(name) is None]
 if missing:
-"""
+{command}"""
 FROM_THE_SITE = """\
-    %pip install --quiet "lookup-matmul{wanted} @ {address}"{besides}
-"""
+    %pip install --quiet "lookup-matmul{wanted} @ {wheel}"{besides}"""
 FROM_A_CLONE = """\
     raise ModuleNotFoundError(
         f"This notebook needs {{', '.join(missing)}}. In a clone of the project, with the Python "
         "of this kernel, run: python -m pip install '.{wanted}'{besides}"
-    )
-"""
+    )"""
 SETTINGS = """\
 # The settings of the page: tensors that fit a phone, and errors without a machine's paths.
 import os
 
 os.environ.update({quiet})  # torch would complain of a missing GPU
 get_ipython().InteractiveTB.set_mode(mode="{xmode}")
-{lines}
-"""
+{lines}"""
 
 
-def needs(sources: Iterable[str], address: str) -> str:
+def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
+    """Return both cells for what a notebook imports; the wheel's address may be empty."""
+    return [
+        v4.new_code_cell(needs(sources, wheel)),
+        v4.new_code_cell(settings(), metadata={"jupyter": {"source_hidden": True}}),
+    ]
+
+
+def needs(sources: Iterable[str], wheel: str) -> str:
     """Write the cell that installs what is missing of what a page imports, torch too."""
-    modules = {name for source in sources for name in _imported(source)}
+    modules = {name for source in sources for name in imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
     known = packages_distributions()
     brought = " ".join(requires("lookup-matmul") or [])
     names = sorted({known[module][0] for module in modules})
     besides = "".join(f" {name}" for name in names if name not in brought)
     needed = list(dict.fromkeys([PACKAGE, "torch", *OPTIONS, *sorted(modules)]))
-    command = FROM_THE_SITE if address else FROM_A_CLONE
-    where = ", from the site and the usual index" if address else ""
-    return (
-        NEEDS.format(where=where, needed=repr(needed).replace("'", '"'))
-        + command.format(wanted=WANTED, address=address, besides=besides)
-    ).rstrip()
+    command = FROM_THE_SITE if wheel else FROM_A_CLONE
+    return NEEDS.format(
+        where=", from the site and the usual index" if wheel else "",
+        needed=repr(needed).replace("'", '"'),
+        command=command.format(wanted=WANTED, wheel=wheel, besides=besides),
+    )
 
 
 def settings() -> str:
@@ -68,11 +74,11 @@ def settings() -> str:
             found[statement.targets[0].attr] = ast.literal_eval(value)
     quiet = repr(QUIET).replace("'", '"')
     lines = "\n".join(found["exec_lines"])
-    return SETTINGS.format(quiet=quiet, xmode=found["xmode"], lines=lines).rstrip()
+    return SETTINGS.format(quiet=quiet, xmode=found["xmode"], lines=lines)
 
 
-def _imported(source: str) -> set[str]:
-    """Give the first part of the name of each module that a cell imports."""
+def imported(source: str) -> set[str]:
+    """Return the first part of the name of each module that a cell imports."""
     found = set()
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):

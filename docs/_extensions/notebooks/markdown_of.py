@@ -187,5 +187,6 @@ def _table(node: nodes.table, link: Link) -> list[str]:
 def _unknown(node: nodes.Node) -> None:
     what = f"{type(node).__module__}.{type(node).__name__}"
     LOG.warning(
-        f"a notebook cannot show {what}; say how in _extensions/markdown_of.py", location=node
+        f"a notebook cannot show {what}; say how in _extensions/notebooks/markdown_of.py",
+        location=node,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import nbformat
-from claims.check_cells import in_words, is_glue, kinds_of, parsed
+from claims.cells import in_words, is_glue, kinds_of, parsed
 from nbformat import v4 as nbformat_v4
 
 v4: Any = nbformat_v4  # its functions have no types

@@ -11,46 +11,68 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from claims.sentence_above import CODE
+from claims.sentence import CODE
 from docutils import nodes
-from myst_nb.sphinx_ import NbMetadataCollector
 from nbformat import v4 as nbformat_v4
 from run.pages import page_of
 from sphinx.application import Sphinx
 
-from notebooks.first_cells import needs, settings
+from notebooks.first_cells import first_cells
 from notebooks.markdown_of import Link, blocks, words
 from notebooks.notebook_cells import notebook_cell
 from notebooks.wheel import address
 
 v4: Any = nbformat_v4  # its functions have no types
-KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 ABOUT = """\
 *A notebook of {page}, from the site {project}, version {release}. \
 It runs from top to bottom in any Jupyter. Cells that are folded here are folded there: \
 they check what the text says, prepare it, or draw a figure, which shows when they are run.*"""
-SOURCES = "Sources of this notebook"
 ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a list here
 
 
-def make(app: Sphinx, docname: str, tree: nodes.document) -> dict[str, Any]:
-    """Make the notebook of a page from its resolved tree and its executed cells."""
+def write(
+    app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
+) -> None:
+    """Lay the notebook and the Markdown source of a page beside it."""
+    if tree is None or app.builder.name != "html":
+        return
+    target = app.outdir / f"{docname}.md"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    page = page_of(app, docname)
+    target.write_bytes(page.path.read_bytes())
+    context["has_notebook"] = page.notebook is not None
+    if context["has_notebook"]:
+        write_notebook(target.with_suffix(".ipynb"), cells_of(app, docname, tree))
+
+
+def write_notebook(path: Path, cells: list[Any]) -> None:
+    """Write cells as a notebook, the same in every build."""
+    for k, cell in enumerate(cells):
+        cell["id"] = f"cell-{k}"
+    made = v4.new_notebook(cells=cells, metadata=METADATA)
+    text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(f"{text}\n", "utf-8")
+
+
+def cells_of(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
+    """Return the cells of a page's notebook, from its resolved tree and its executed cells."""
     executed = page_of(app, docname).cells
     cited: dict[str, str] = {}
     base = app.config.html_baseurl
     page = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
-    link = links(app, docname, tree, page, cited)
-    pieces = list(_pieces(tree, link, 0))
-    first = pieces.pop(0)  # the title
+    pieces = _pieces(tree, links(app, docname, tree, page, cited), 0)
     name = f"[{app.env.titles[docname].astext()}](<{page}>)" if page else f"the page `{docname}`"
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
     waiting = [k for k, cell in enumerate(executed) if cell.cell_type == "code"]
     cells = [
-        v4.new_markdown_cell(f"{first}\n\n{about}"),
-        v4.new_code_cell(needs((executed[k].source for k in waiting), address(app))),
-        v4.new_code_cell(settings(), metadata={"jupyter": {"source_hidden": True}}),
+        v4.new_markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
+        *first_cells((executed[k].source for k in waiting), address(app)),
     ]
-    for piece in [*pieces, len(executed)]:
+    for piece in (*pieces, len(executed)):
         if isinstance(piece, str):
             cells.append(v4.new_markdown_cell(piece))
         while isinstance(piece, int) and waiting and waiting[0] <= piece:
@@ -58,14 +80,14 @@ def make(app: Sphinx, docname: str, tree: nodes.document) -> dict[str, Any]:
     if cited:
         order = sorted(cited, key=lambda label: (len(label), label))
         listed = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in order)
-        cells.append(v4.new_markdown_cell(f"## {SOURCES}\n\n{listed}"))
+        cells.append(v4.new_markdown_cell(f"## Sources of this notebook\n\n{listed}"))
     return _numbered(_joined(cells))
 
 
 def links(
     app: Sphinx, docname: str, tree: nodes.document, page: str, cited: dict[str, str]
 ) -> Link:
-    """Give the rule by which a reference becomes an address; what it cites is noted."""
+    """Return the rule by which a reference becomes an address; what it cites is noted."""
     headings = {
         anchor: section.next_node(nodes.title).astext()  # type: ignore[union-attr]
         for section in tree.findall(nodes.section)
@@ -81,9 +103,8 @@ def links(
         path, _, anchor = uri.partition("#")
         if uri in sources:
             entry = sources[uri].tooltip_entry
-            cited[entry.label] = ESCAPED.sub(
-                r"\1", " ".join(entry.text.render_as("markdown").split())
-            )
+            written = " ".join(entry.text.render_as("markdown").split())
+            cited[entry.label] = ESCAPED.sub(r"\1", written)
         if "://" in uri or uri.startswith("mailto:"):
             return uri
         if not path and anchor in headings:  # Jupyter names a heading by its words
@@ -94,24 +115,23 @@ def links(
 
 
 def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
-    """Give the text between the cells, and the cells by their place in the page."""
-    if isinstance(node, nodes.Element) and node.get("nb_element") == CODE:
-        tags = node["cell_metadata"].get("tags", [])
-        if "skip-execution" in tags:
+    """Yield the text between the cells, and the cells by their place in the page."""
+    if isinstance(node, nodes.Element) and _is_cell(node):
+        if "skip-execution" in node["cell_metadata"].get("tags", []):
             yield from (b for n in node.findall(nodes.literal_block) for b in blocks(n, link))
             return
         yield int(node["cell_index"])
         yield from (b for n in node.findall(nodes.caption) for b in blocks(n, link))
     elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):
         yield f"{'#' * depth} {words(node, link)}"
-    elif isinstance(node, nodes.document | nodes.section) or any(map(_holds_cell, node.findall())):
+    elif isinstance(node, nodes.document | nodes.section) or any(map(_is_cell, node.findall())):
         for child in node.children:
             yield from _pieces(child, link, depth + isinstance(node, nodes.section))
     else:
         yield from blocks(node, link)
 
 
-def _holds_cell(node: nodes.Node) -> bool:
+def _is_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Element) and node.get("nb_element") == CODE
 
 
@@ -127,40 +147,14 @@ def _joined(cells: list[Any]) -> list[Any]:
     return joined
 
 
-def _numbered(cells: list[Any]) -> dict[str, Any]:
-    """Give the cells the numbers of a run from top to bottom, the same in every build."""
-    count = 0
-    for k, cell in enumerate(cells):
-        cell["id"] = f"cell-{k}"
-        if cell.cell_type == "code":
-            count += 1
-            cell["execution_count"] = count
-            for output in cell.outputs:
-                if output.output_type == "execute_result":
-                    output["execution_count"] = count
-    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    made: dict[str, Any] = v4.new_notebook(cells=cells, metadata=metadata)
-    return made
-
-
-def write(
-    app: Sphinx, docname: str, _template: str, _context: dict[str, Any], tree: nodes.document | None
-) -> None:
-    """Lay the notebook and the Markdown source of a page beside it."""
-    if tree is None or app.builder.name != "html":
-        return
-    target = Path(app.outdir, docname)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    source = Path(app.env.doc2path(docname))
-    target.with_name(f"{target.name}.md").write_bytes(source.read_bytes())
-    if is_executed(app, docname):
-        text = json.dumps(make(app, docname, tree), ensure_ascii=False, separators=(",", ":"))
-        target.with_name(f"{target.name}.ipynb").write_text(text + "\n", "utf-8")
-
-
-def is_executed(app: Sphinx, docname: str) -> bool:
-    """Tell whether a page has cells that ran."""
-    return NbMetadataCollector.get_exec_data(app.env, docname) is not None
+def _numbered(cells: list[Any]) -> list[Any]:
+    """Give the cells the numbers of a run from top to bottom."""
+    for count, cell in enumerate((cell for cell in cells if cell.cell_type == "code"), 1):
+        cell["execution_count"] = count
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output["execution_count"] = count
+    return cells
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -7,7 +7,7 @@ An entry is a section of a page in ``symptoms/``. Its errors are those that its 
 from pathlib import Path
 from typing import Any, ClassVar
 
-from claims.sentence_above import CODE
+from claims.sentence import CODE
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment

@@ -6,24 +6,24 @@ from docutils import nodes
 from pybtex.database import Entry
 from sphinx import addnodes
 
-from claims.check_cells import sentences
 from claims.folds import fold
 
 CODE = "cell_code"
 
 
 def sentence_above(place: nodes.Element) -> str:
-    """Give the last sentence before a node in its section, or none."""
-    before: nodes.Element | None = place
-    lines: list[str] = []
-    while not lines and before is not None and (before := _previous(before)) is not None:
+    """Return the last sentence before a node in its section, or nothing; each has its line."""
+    before = _previous(place)
+    while before is not None:
         paragraphs = list(before.findall(lambda n: isinstance(n, nodes.paragraph | nodes.caption)))
-        lines = list(sentences(said(paragraphs[-1]))) if paragraphs else []
-    return lines[-1] if lines else ""
+        if paragraphs and (words := said(paragraphs[-1]).strip()):
+            return words.splitlines()[-1].strip()
+        before = _previous(before)
+    return ""
 
 
 def said(node: nodes.Node) -> str:
-    """Give the words of a paragraph, with names for the keys of its sources, formulas as text."""
+    """Return the words of a paragraph, with names for the keys of its sources, formulas as text."""
     assert node.document is not None  # as no read one is without
     sources = node.document.settings.env.get_domain("cite").bibdata.data.entries
     spoken = node.deepcopy()
@@ -49,7 +49,7 @@ def _author(source: Entry) -> str:
 
 
 def _previous(node: nodes.Element) -> nodes.Element | None:
-    """Give what stands before a node in its section, cells left out."""
+    """Return what stands before a node in its section, cells left out."""
     siblings = node.parent.children[: node.parent.index(node)] if node.parent else []
     elements = (n for n in reversed(siblings) if isinstance(n, nodes.Element))
     return next(

@@ -1,4 +1,8 @@
-"""The picture that other sites show beside a link to this one: three ids, and the same as rows."""
+"""Draws what other sites show beside a link to this one: three ids, and the same as one-hot rows.
+
+``python docs/_tools/card.py`` writes ``docs/_static/card.png``, which is committed: its type is
+Matplotlib's, so no build draws it.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -7,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+CARD = Path(__file__).parents[1] / "_static" / "card.png"
 IDS = [2, 3, 1]
 FILLS = {1: "#ffe3b3", 2: "#d6f5dc", 3: "#ebdfff"}  # of the site's figures, in the light scheme
 STROKES = {1: "#963a02", 2: "#116329", 3: "#6f42c1"}
@@ -16,7 +21,7 @@ WORDS = """nn.Embedding copies rows, nn.Linear multiplies:
 the same bits, checked while the pages are built"""
 
 
-def draw_card(path: Path) -> None:
+def main() -> None:
     """Write a picture of 1200 × 630 pixels, the size that is asked for everywhere."""
     figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
@@ -31,7 +36,7 @@ def draw_card(path: Path) -> None:
         for column in range(4):
             bit = int(column == name)
             _cell(axes, 590 + column * SIDE, top, str(bit), name * bit)
-    figure.savefig(path)
+    figure.savefig(CARD, pil_kwargs={"optimize": True})
 
 
 def _write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
@@ -46,3 +51,7 @@ def _cell(axes: Axes, left: float, top: float, text: str, name: int) -> None:
     axes.add_patch(box)
     weight, ink = ("bold", INK) if name else ("normal", QUIET)
     _write(axes, left + SIDE / 2, top + SIDE / 2, text, size=28, weight=weight, color=ink)
+
+
+if __name__ == "__main__":
+    main()

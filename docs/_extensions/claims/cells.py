@@ -1,0 +1,99 @@
+"""What a cell checks, read from its code with Python's own parser."""
+
+import ast
+from functools import cache
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+# What a reader is told of each kind; an assertion of any other name "holds".
+KINDS = {
+    "assert_bitwise_equal": "equal in every bit",
+    "assert_within": "equal within a bound",
+    "assert_close": "equal within a bound",
+    "assert_allclose": "equal within a bound",
+    "assert_array_equal": "equal in value",
+}
+HOLDS = "holds"
+
+
+@cache  # a cell is asked several questions
+def parsed(source: str) -> ast.Module:
+    """Parse a cell, whose magics and shell lines become calls first."""
+    code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
+    try:
+        return ast.parse(code)
+    except SyntaxError:  # which running the cell shows, with its line
+        return ast.Module([], [])
+
+
+def kinds_of(source: str) -> list[str]:
+    """Return the kind of each check in a cell, in the order of its lines."""
+    return [kind for node in ast.walk(parsed(source)) if (kind := _kind(node))]
+
+
+def in_words(kinds: list[str]) -> str:
+    """Join the kinds of a cell, each named once."""
+    return ", ".join(dict.fromkeys(kinds))
+
+
+def only_checks(source: str) -> bool:
+    """Tell whether every statement is an assertion, or a loop or ``with`` around assertions."""
+    body = parsed(source).body
+    return bool(body) and all(map(_only_asserts, body))
+
+
+def only_glues(source: str) -> bool:
+    """Tell whether a cell does nothing but hand values to the prose."""
+    body = parsed(source).body
+    return bool(body) and all(map(is_glue, body))
+
+
+def glues(source: str) -> bool:
+    """Tell whether a cell hands a value to the prose, among other things."""
+    return any(isinstance(n, ast.Call) and name_of(n) == "glue" for n in ast.walk(parsed(source)))
+
+
+def is_glue(statement: ast.stmt) -> bool:
+    """Tell whether a statement imports glue or calls it."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "myst_nb"
+    called = _value(statement)
+    return isinstance(called, ast.Call) and name_of(called) == "glue"
+
+
+def could_fail_unseen(source: str, expected: str) -> bool:
+    """Tell whether a cell that is expected to raise has an assertion that may not be reached.
+
+    One call may be the expected failure itself, if it comes last and an AssertionError is expected.
+    """
+    body = parsed(source).body
+    last = _value(body[-1]) if body and isinstance(body[-1], ast.Expr) else None
+    allowed = last if expected.startswith("AssertionError") else None
+    return any(_kind(node) and node is not allowed for node in ast.walk(parsed(source)))
+
+
+def name_of(call: ast.Call) -> str:
+    """Return the last part of the name of what is called."""
+    called = call.func
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+
+
+def _value(statement: ast.stmt) -> ast.AST:
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def _only_asserts(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.For | ast.With):
+        return all(map(_only_asserts, statement.body))
+    return _kind(_value(statement)) is not None
+
+
+def _kind(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Assert):
+        return HOLDS
+    if not isinstance(node, ast.Call) or not (name := name_of(node)).startswith("assert_"):
+        return None
+    bound = node.args[2] if len(node.args) > 2 else None
+    if name == "assert_within" and isinstance(bound, ast.Constant) and bound.value == 0:
+        return "equal in value"
+    return KINDS.get(name, HOLDS)

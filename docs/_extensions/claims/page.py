@@ -1,0 +1,111 @@
+"""What each page claims: its checks, each below a sentence, and the sentences that only cite.
+
+A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the rest is read
+from the cell's code and from what it gave.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from docutils import nodes
+from run.pages import page_of
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from claims.cells import kinds_of
+from claims.faults import failed, judge, noise
+from claims.folds import fold_cell
+from claims.sentence import CODE, said, sentence_above
+
+LOG = logging.getLogger(__name__)
+
+
+class Check(NamedTuple):
+    """A cell that checks: its place, its section, the sentence before it, and kinds of checks."""
+
+    anchor: str
+    section: str
+    sentence: str
+    kinds: list[str]
+
+
+class Claims(NamedTuple):
+    """What one page checks, and which of its sentences only cite a source."""
+
+    checks: list[Check]
+    cited: list[str]
+
+
+def claims_of(env: BuildEnvironment) -> dict[str, Claims]:
+    """Return the claims of each page that was read."""
+    claims: dict[str, Claims] = vars(env).setdefault("lookup_claims", {})
+    return claims
+
+
+def read_page(app: Sphinx, doctree: nodes.document) -> None:
+    """Judge and fold the cells of one page, and note what is checked and cited."""
+    docname = app.env.current_document.docname
+    page, claims = page_of(app, docname), Claims([], [])
+    claims_of(app.env)[docname] = claims
+    cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
+    shown = {cell["cell_index"]: cell for cell in cells}
+    ended = next((k for k, cell in enumerate(page.cells) if failed(cell)), len(page.cells))
+    place: nodes.Element = doctree
+    for index, cell in enumerate(page.cells):
+        if cell.cell_type != "code":
+            continue
+        place = shown.get(index, place)
+        # What stands below a cell that failed was not run, and cannot be judged.
+        kinds, fault = judge(cell) if index <= ended else (kinds_of(cell.source), None)
+        for message in filter(None, (noise(cell) if index <= ended else None, fault)):
+            # A removed cell is in no node, and is named by its line in the source.
+            LOG.warning(message, location=shown.get(index, (docname, page.lines[index] + 1)))
+        anchor = f"check-{len(claims.checks) + 1}" if kinds else None
+        if anchor:
+            check = Check(anchor, _section_of(place), sentence_above(place), kinds)
+            claims.checks.append(check)
+        if index in shown:
+            fold_cell(shown[index], cell, kinds, anchor)
+    for image in doctree.findall(nodes.image):
+        if not image.get("alt"):
+            missing = (
+                f"the picture {image['uri']} has no alternative text, for those who cannot see it"
+            )
+            LOG.warning(f"{missing}; write ![what it shows](...)", location=_lined(image))
+    # Last, so that no sentence above quotes the mark.
+    for sentence in list(doctree.findall(nodes.inline)):
+        if "cited" in sentence["classes"]:
+            claims.cited.append(" ".join(said(sentence).split()))
+            sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
+
+
+def _section_of(place: nodes.Element) -> str:
+    """Return the title of the section around a node."""
+    while place.parent is not None and not isinstance(place, nodes.section):
+        place = place.parent
+    title = next(place.findall(nodes.title), None)
+    return title.astext() if title else ""
+
+
+def _lined(node: nodes.Element) -> nodes.Element:
+    """Return the nearest node around one that knows its line in the source."""
+    while not node.line and node.parent is not None:
+        node = node.parent
+    return node
+
+
+def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Drop what was noted of a page that is read again or gone."""
+    claims_of(env).pop(docname, None)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect to reading; nothing here is safe to run in parallel readers."""
+    app.connect("doctree-read", read_page)
+    app.connect("env-purge-doc", forget)
+    # Another version of these files makes other pages, so Sphinx reads them again.
+    own = sorted(Path(__file__).parents[1].rglob("*.py"))
+    version = crc32(b"".join(path.read_bytes() for path in own)) or 1
+    return {"env_version": version, "parallel_read_safe": False, "parallel_write_safe": True}
