@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from claims.check_cells import kinds_of, name_of, parsed
+from claims.cells import kinds_of, name_of, parsed
 from page_rules import Found, inner
 from run.pages import Page
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from claims.check_cells import kinds_of
+from claims.cells import kinds_of
 from markdown_it import MarkdownIt
 from run.pages import Page
 
