@@ -114,6 +114,9 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([work.__module__, "lookup_matmul.sharded.imported_before_fork"])
+    from multiprocessing import forkserver  # which Windows lacks
+
+    forkserver.ensure_running()  # makes the one folder of its socket, whichever thread is first
     return context
 
 

@@ -124,6 +124,7 @@ def test_a_port_in_use_does_not_matter(monkeypatch):
 
 SCRIPT = """
     import os, signal, sys
+    from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
     import lookup_matmul.sharded.imported_before_fork  # as whoever imports all modules does
     from lookup_matmul.sharded import run_on_processes
@@ -133,7 +134,9 @@ SCRIPT = """
         signal.pause()
 
     if __name__ == "__main__":
-        run_on_processes(*([wait, 2, sys.argv[1]] if len(sys.argv) > 1 else [print, 2]))
+        call = [wait, 1, sys.argv[1]] if len(sys.argv) > 1 else [print, 1]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda _: run_on_processes(*call), range(2)))
 """
 
 
