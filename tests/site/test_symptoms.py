@@ -11,7 +11,7 @@ from served import ROOT
 from wordings import cells, is_reproduction
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from search.words import recordings, release, same_words, spans
+from search.wordings import recordings, release, same_words, spans
 
 DOCS = ROOT / "docs"
 SOURCES = sorted((DOCS / "symptoms").glob("*.md"))

@@ -14,7 +14,7 @@ import nbformat
 from docutils import nodes
 from jupyter_cache import get_cache
 from myst_nb.sphinx_ import NbMetadataCollector
-from search.words import same_words
+from search.wordings import same_words
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging

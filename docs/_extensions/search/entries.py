@@ -1,8 +1,8 @@
-"""Reads what a page offers to the search: its sections, terms of the glossary, and functions."""
+"""What a page offers to the search: its sections, terms of the glossary, and functions."""
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import NamedTuple
 
 from docutils import nodes
 from docutils.utils.math import tex2unichar
@@ -16,11 +16,20 @@ KINDS = (tex2unichar.mathalpha, tex2unichar.mathbin, tex2unichar.mathop, tex2uni
 SIGNS = {name: sign for kind in KINDS for name, sign in kind.items()}
 
 
-def read_entries(doctree: nodes.document, said: dict[str, list[str]]) -> Iterator[list[Any]]:
-    """Give of each entry anchor, title, entry above, text, other names, and names in the code.
+class Entry(NamedTuple):
+    """One thing that can be found; ``above`` is the number of the page's entry that holds it."""
 
-    The anchor is empty where it follows from the title; the entry above is given by its number.
-    """
+    anchor: str  # empty where it follows from the title
+    title: str
+    above: int
+    text: str
+    also: list[str]  # other names, and words that readers may use for it
+    said: list[str]  # the texts of its error
+    code: list[str]  # names in the code of its cells
+
+
+def read_entries(doctree: nodes.document, said: dict[str, list[str]]) -> Iterator[Entry]:
+    """Return the entries of a page; ``said`` has what errors say, by an anchor of their section."""
     places: dict[int, int] = {}
     for node in filter(_is_own, doctree.findall(nodes.Element)):
         above = node.parent
@@ -31,25 +40,26 @@ def read_entries(doctree: nodes.document, said: dict[str, list[str]]) -> Iterato
         places[id(node)] = len(places)
         ids = next(each["ids"] for each in (node, title) if each["ids"])
         text = " ".join(" ".join(_text(each) for each in node[1:]).split())
-        also = [*(words for name in ids for words in said.get(name, [])), *_indexed(node.children)]
+        also = list(_indexed(node.children))
         name = " ".join(_text(title).split())
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
             also = [ids[0]]
         code = _names(node.children) - set(CODE_NAME.findall(f"{name} {text}"))
         anchor = "" if ids[0] == re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") else ids[0]
-        yield [anchor, name, places.get(id(above), 0), text, "\n".join(also), sorted(code)]
+        errors = [words for each in ids for words in said.get(each, [])]
+        yield Entry(anchor, name, places.get(id(above), 0), text, also, errors, sorted(code))
 
 
 def _is_own(node: nodes.Node) -> bool:
-    """Say whether this has an entry of its own, and so no place in the text around it."""
+    """Tell whether this has an entry of its own, and so no place in the text around it."""
     if isinstance(node, nodes.definition_list_item | addnodes.desc):
         return isinstance(node[0], nodes.Element) and bool(node[0]["ids"])
     return isinstance(node, nodes.section)
 
 
 def _text(node: nodes.Node) -> str:
-    """Give what is read as prose; of a cell its captions only, for digits lead nowhere."""
+    """Return what is read as prose; of a cell its captions only, for digits lead nowhere."""
     if isinstance(node, nodes.Text):
         return str(node)
     if isinstance(node, nodes.math | nodes.math_block):
@@ -65,7 +75,7 @@ def _text(node: nodes.Node) -> str:
 
 
 def _indexed(body: Iterable[nodes.Node]) -> Iterator[str]:
-    """Give what authors entered in the index with ``{index}``: the words that readers may use."""
+    """Return what authors entered in the index with ``{index}``: words that readers may use."""
     for node in body:
         if isinstance(node, addnodes.index):
             names = ((value, place) for _, value, place, _, _ in node["entries"])
@@ -75,7 +85,7 @@ def _indexed(body: Iterable[nodes.Node]) -> Iterator[str]:
 
 
 def _names(body: Iterable[nodes.Node]) -> set[str]:
-    """Give the names in the code of cells and examples, but not those of outputs."""
+    """Return the names in the code of cells and examples, but not those of outputs."""
     found: set[str] = set()
     for node in body:
         if isinstance(node, CODE) and "output" not in node["classes"]:
