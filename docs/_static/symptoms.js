@@ -4,6 +4,7 @@
   "use strict";
   const SCRIPTS = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
   const MOST = 5; // entries shown
+  const LONGEST = 50_000; // letters kept of what is pasted; a browser takes long to lay out a log of many MB
   const FITS = 0.3, ERROR_FITS = 0.65; // the part of a question's words, or of an error's, that an entry has
   const box = document.querySelector(".symptom-box"), base = document.currentScript.src;
   const [input, status, line, found] = ["textarea", ".symptom-status", ".symptom-line", "ol"].map(name => box.querySelector(name));
@@ -55,6 +56,13 @@
     else status.textContent = `No error text matches; ${count} with these words:`;
   };
 
+  input.addEventListener("paste", event => {
+    const text = event.clipboardData.getData("text");
+    if (text.length <= LONGEST) return;
+    event.preventDefault();
+    input.value = text.slice(-LONGEST); // the last error is at the end
+    input.dispatchEvent(new Event("input"));
+  });
   let timer;
   input.addEventListener("focus", () => load().catch(() => {}));
   input.addEventListener("input", () => {

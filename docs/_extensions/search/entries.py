@@ -46,7 +46,7 @@ def read_entries(doctree: nodes.document, said: dict[str, list[str]]) -> Iterato
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
             also = [ids[0]]
         code = _names(node.children) - set(CODE_NAME.findall(f"{name} {text}"))
-        anchor = "" if ids[0] == re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") else ids[0]
+        anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [words for each in ids for words in said.get(each, [])]
         yield Entry(anchor, name, places.get(id(above), 0), text, also, errors, sorted(code))
 
