@@ -373,9 +373,9 @@ def test_it_starts_in_its_place(browser, site, page):
     """At no width does anything move when its script starts; nothing is wider than the window."""
     heights = []
     browser.execute_cdp_cmd("Network.enable", {})
-    for blocked in (["*explorer.js*"], []):
+    for blocked in (["*explorer.js*"], []):  # the last one lets all pass
         browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": blocked})
-        figure = show(browser, site, page)
+        figure = show(browser, site, page, "reduce")
         assert len(figure.find_elements(By.CLASS_NAME, "picture")) == len(blocked)
         for width in WIDTHS:
             resize(browser, width)
@@ -479,7 +479,9 @@ def test_it_plays_and_is_still_when_off_screen(figure, browser):
     assert (done(figure), verdict(figure)) == (0, "Multiplying …")
     browser.execute_script("document.body.style.paddingTop = ''")
     wait_until(browser, lambda: done(figure) > 0)
-    browser.execute_script("arguments[0].play.click(); arguments[0].stopped = arguments[0].done", figure)
+    browser.execute_script(
+        "arguments[0].play.click(); arguments[0].stopped = arguments[0].done", figure
+    )
     browser.execute_script("arguments[0].tick()", figure)
     assert browser.execute_script("return arguments[0].stopped", figure) == done(figure) < 60
     assert verdict(figure) == "Paused."

@@ -151,7 +151,9 @@ def section_of(pages):
         name, _, anchor = address.partition("#")
         name = name.removesuffix(".html")
         if name not in places:
-            places[name] = {None: None} | {each["id"]: each for each in pages[name].find_all(id=True)}
+            places[name] = {None: None} | {
+                each["id"]: each for each in pages[name].find_all(id=True)
+            }
         assert (anchor or None) in places[name], f"{name} has no id {anchor!r}"
         place = places[name][anchor or None]
         if place and place.name == "span":
@@ -268,7 +270,9 @@ def test_what_is_asked_is_only_text(browser, site):
     ask(browser, [f"tied {PLANTED}", "<script>1</script>", "__proto__", "((((", "0", "的"])
     assert "planted" not in browser.title
     assert not browser.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
-    assert not [e for e in browser.get_log("browser") if re.search("_static/(find|search)", e["message"])]
+    assert not [
+        e for e in browser.get_log("browser") if re.search("_static/(find|search)", e["message"])
+    ]
 
 
 def test_what_pages_say_is_only_text(search):

@@ -1,7 +1,7 @@
 """What a page offers to the search: its sections, terms of the glossary, and functions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from docutils import nodes
@@ -40,12 +40,12 @@ def read_entries(doctree: nodes.document, said: dict[str, list[str]]) -> Iterato
         places[id(node)] = len(places)
         ids = next(each["ids"] for each in (node, title) if each["ids"])
         text = " ".join(" ".join(_text(each) for each in node[1:]).split())
-        also = list(_indexed(node.children))
+        also = _indexed(node)
         name = " ".join(_text(title).split())
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
             also = [ids[0]]
-        code = _names(node.children) - set(CODE_NAME.findall(f"{name} {text}"))
+        code = _code_names(node) - set(CODE_NAME.findall(f"{name} {text}"))
         anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [words for each in ids for words in said.get(each, [])]
         yield Entry(anchor, name, places.get(id(above), 0), text, also, errors, sorted(code))
@@ -74,22 +74,22 @@ def _text(node: nodes.Node) -> str:
     return between.join(_text(child) for child in node.children)
 
 
-def _indexed(body: Iterable[nodes.Node]) -> Iterator[str]:
+def _inside(entry: nodes.Element) -> Iterator[nodes.Element]:
+    """Return the nodes of an entry that are in none of the entries below it."""
+    for node in entry.children:
+        if isinstance(node, nodes.Element) and not _is_own(node):
+            yield node
+            yield from _inside(node)
+
+
+def _indexed(entry: nodes.Element) -> list[str]:
     """Return what authors entered in the index with ``{index}``: words that readers may use."""
-    for node in body:
-        if isinstance(node, addnodes.index):
-            names = ((value, place) for _, value, place, _, _ in node["entries"])
-            yield from (value for value, place in names if place.startswith("index-"))
-        elif isinstance(node, nodes.Element) and not _is_own(node):
-            yield from _indexed(node.children)
+    listed = (node["entries"] for node in _inside(entry) if isinstance(node, addnodes.index))
+    return [said for each in listed for _, said, place, *_ in each if place.startswith("index-")]
 
 
-def _names(body: Iterable[nodes.Node]) -> set[str]:
+def _code_names(entry: nodes.Element) -> set[str]:
     """Return the names in the code of cells and examples, but not those of outputs."""
-    found: set[str] = set()
-    for node in body:
-        if isinstance(node, CODE) and "output" not in node["classes"]:
-            found |= set(CODE_NAME.findall(node.astext()))
-        elif isinstance(node, nodes.Element) and not _is_own(node):
-            found |= _names(node.children)
-    return found
+    code = (node for node in _inside(entry) if isinstance(node, CODE))
+    texts = (node.astext() for node in code if "output" not in node["classes"])
+    return {name for text in texts for name in CODE_NAME.findall(text)}
