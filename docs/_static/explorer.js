@@ -1,5 +1,5 @@
 // <lookup-explorer>: a lookup and a product, number by number, and their bits compared.
-// Parts and data come from docs/_extensions/explorer.py.
+// Parts and data come from docs/_extensions/explorer/figure.py.
 { // its names stay in here
 // Float32 as in torch: each product and each sum is rounded. Kernels may fuse the two and round once,
 // the same for one-hot rows, whose products are exact; other rows have a bound.
@@ -42,10 +42,6 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 const minus = x => String(x).replace(/-/g, "−");
 const exact = x => (Object.is(x, -0) ? "−0" : minus(+x.toPrecision(9)).replace("Infinity", "∞"));
 const brief = x => (Number.isFinite(x) && x % 1 ? minus(Math.abs(x) < 0.005 ? x.toExponential(0) : x.toFixed(2)) : exact(x));
-const inUnit = (x, unit) => {
-	const power = Math.min(Math.floor(Math.log10(x || 1) / 3 + 1e-9), unit === "s" ? 0 : 5);
-	return `${+(x / 1000 ** power).toPrecision(3)} ${"pnµm kMGTP"[power + 4].trim()}${unit}`;
-};
 const make = (tag, properties, ...children) => {
 	const node = Object.assign(document.createElement(tag), properties);
 	node.append(...children);
@@ -69,7 +65,7 @@ class LookupExplorer extends HTMLElement {
 		if (this.data) return;
 		this.data = JSON.parse(this.querySelector("script").textContent);
 		const state = this.state = this.data.state;
-		this.replaceChildren(this.querySelector("template").content);
+		this.querySelector(".picture").remove();
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
 		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => { state[radio.name] = radio.value; this.renew(); };
 		[...this.pick.children].forEach((button, id) => {
@@ -79,7 +75,6 @@ class LookupExplorer extends HTMLElement {
 		this.play.onclick = () => this.toggle();
 		this.scrub.oninput = () => { this.playing = false; this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onmouseover = this.stage.onkeydown = event => this.touch(event);
-		if (this.costs) (this.costs.oninput = () => this.count())();
 		this.renew();
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
 	}
@@ -160,6 +155,8 @@ class LookupExplorer extends HTMLElement {
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, `Both raise an error: there is no row ${ids[now.bad]}.`);
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
+		// A grid tells screen readers that arrow keys go from number to number.
+		tables.forEach(({ body }, k) => { body.role = k || condition in SPECIAL ? "grid" : null; });
 		const apart = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
 		const look = this.look || apart[0] || [0, 0], still = done === total;
 		// The multiplication just made: row r of the result, row s of the source, column j.
@@ -239,21 +236,6 @@ class LookupExplorer extends HTMLElement {
 		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) move(copied[r], source[s], "reverse");
 		if (ended) for (const each of source) move(each, added[r], "normal");
 		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : STEP_MS);
-	}
-
-	// `terms` are factors with the powers of ids, V, d and distinct ids.
-	count() {
-		const { sizes, forms, machines } = this.data.costs, [select, ...lines] = this.costs.querySelectorAll("select, tbody tr");
-		const sliders = [...this.costs.querySelectorAll("[type=range]")], { log, about } = machines[select.value];
-		const chosen = sliders.map((slider, k) => sizes[k].values[slider.value]), known = [...chosen, Math.min(chosen[0], chosen[1])];
-		const total = terms => terms.reduce((sum, [factor, ...powers]) => sum + powers.reduce((x, power, k) => x * known[k] ** power, factor), 0);
-		sliders.forEach((slider, k) => write(slider.previousElementSibling, slider.ariaValueText = chosen[k].toLocaleString("en")));
-		lines.forEach((line, k) => {
-			const level = log[sliders.reduce((place, slider, axis) => place * sizes[axis].values.length + +slider.value, k)] / 1000;
-			[inUnit(total(forms[k].operations), ""), inUnit(total(forms[k].bytes), "B"), inUnit(10 ** level, "s")].forEach((text, n) => write(line.cells[n + 1], text));
-			line.lastChild.firstChild.style.width = `${(level + 11) * 6.5}%`; // by powers of ten
-		});
-		write(this.about, about);
 	}
 }
 customElements.define("lookup-explorer", LookupExplorer);

@@ -1,80 +1,70 @@
-/* Finds the entries that a pasted error matches. What is pasted stays on the page, and is only ever text. */
+/* The box for errors: shows the entries of the list below it that find.js finds, which comes with the
+   index once somebody uses the box. What is pasted stays on the page, and is only ever text. */
 (() => {
   "use strict";
-  const box = document.querySelector(".symptom-box");
-  if (!box) return;
+  const SCRIPTS = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
+  const MOST = 5; // entries shown
+  const LONGEST = 50_000; // letters kept of what is pasted; a browser takes long to lay out a log of many MB
+  const FITS = 0.3, ERROR_FITS = 0.65; // the part of a question's words, or of an error's, that an entry has
+  const box = document.querySelector(".symptom-box"), base = document.currentScript.src;
   const [input, status, line, found] = ["textarea", ".symptom-status", ".symptom-line", "ol"].map(name => box.querySelector(name));
 
-  const words = text => text.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_]*/gu) || [];
-  const stems = text => words(text).map(word => (word.length > 4 ? word.replace(/(ings?|ed|es|s|e)$/, "") : word));
-  const pairs = text => {
-    const all = words(text);
-    return new Set(all.slice(1).map((word, i) => all[i] + " " + word));
+  let loading;
+  const load = () => loading ||= Promise.all(SCRIPTS.map(name => new Promise((done, fail) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: new URL(name, base), async: false, onload: done, onerror: fail });
+    document.head.append(script); // which run in this order
+  }))).then(() => siteSearch.ready);
+
+  // The items of the lists for the results, the best first; other sections have none.
+  const itemsOf = results => results
+    .map(({ id }) => siteSearch.entries[id])
+    .filter(({ url }) => url.startsWith("symptoms/"))
+    .map(({ anchor }) => document.querySelector(`ul.symptoms > li[id="${anchor}"]`))
+    .filter(item => item)
+    .slice(0, MOST);
+
+  // Entries whose error stands in the text; or else those that have its words.
+  const find = text => {
+    const { errors, words } = siteSearch.find(text);
+    if (errors.length) return { items: itemsOf(errors), read: siteSearch.lineOf(errors[0], text) };
+    const least = /\w(Error|Exception)\b/.test(text) ? ERROR_FITS : FITS;
+    return { items: itemsOf(words.filter(({ has }) => has >= least)) };
   };
 
-  // Everything that is searched stands in the lists of the page.
-  const entries = [...document.querySelectorAll("ul.symptoms > li")].map(item => ({
-    item,
-    says: [...item.querySelectorAll(".says")].map(said => pairs(said.textContent.replace(/^\w+: /, ""))),
-    title: new Set(stems(item.querySelector("a").textContent)),
-    words: new Set(stems(item.textContent)),
-  }));
-
-  // What few entries say weighs more.
-  const rarity = ofEntry => {
-    const counts = new Map();
-    for (const entry of entries) for (const key of ofEntry(entry)) counts.set(key, (counts.get(key) || 0) + 1);
-    return key => (counts.has(key) ? 1 / counts.get(key) : 0);
-  };
-  const weight = rarity(entry => new Set(entry.says.flatMap(said => [...said])));
-  const wordWeight = rarity(entry => entry.words);
-  const sum = (keys, weigh) => [...keys].reduce((total, key) => total + weigh(key), 0);
-
-  // Of chained exceptions the last one comes first.
-  const byText = text => {
-    const parts = text.split(/^.*(?:During handling of the above|direct cause of the following) exception.*$/m).map(pairs);
-    return entries.flatMap(({ item, says }) => {
-      const best = { item, score: 0, part: 0, said: null, size: 0 };
-      says.forEach(said => parts.forEach((part, i) => {
-        const score = sum(said, key => (part.has(key) ? weight(key) : 0)) / sum(said, weight);
-        if (score >= 0.6 && (i > best.part || score > best.score || (score === best.score && said.size > best.size)))
-          Object.assign(best, { score, part: i, said, size: said.size });
-      }));
-      return best.said ? [best] : [];
-    }).sort((a, b) => b.part - a.part || b.score - a.score || b.size - a.size);
-  };
-
-  // A word of the title counts twice; of an error, unlike of a question, an unknown word counts against.
-  const byWords = text => {
-    const asked = new Set(stems(text).filter(word => word.length > 2));
-    const known = word => wordWeight(word) || (/(Error|Exception)\b/.test(text) ? 1 : 0);
-    const total = sum(asked, known) || 1;
-    return entries.map(({ item, title, words }) => ({
-      item, score: sum(asked, word => known(word) * (title.has(word) ? 2 : words.has(word) ? 1 : 0)) / total,
-    }))
-      .filter(({ score }) => score >= 0.3).sort((a, b) => b.score - a.score);
-  };
-
-  const show = () => {
-    const text = input.value, lines = text.split("\n").filter(each => each.trim());
-    let matches = byText(text);
-    const said = matches.length ? matches[0].said : null;
-    if (!said) matches = byWords(lines.length > 3 ? lines[lines.length - 1] : text);
-    const read = said && lines.map(each => [sum(pairs(each), key => (said.has(key) ? weight(key) : 0)), each]).reduce((a, b) => (b[0] >= a[0] ? b : a))[1];
+  const show = async () => {
+    const text = input.value;
+    try {
+      await load();
+    } catch {
+      status.textContent = "The index of the entries could not be loaded; all entries are below.";
+      return;
+    }
+    if (text !== input.value) return;
+    const { items, read } = text.trim() ? find(text) : { items: [] };
     line.hidden = !read;
-    line.textContent = read ? read.trim().slice(0, 400) : "";
-    const shown = matches.slice(0, 5);
-    found.replaceChildren(...shown.map(({ item }) => {
+    line.textContent = read ? read.slice(0, 400) : "";
+    found.replaceChildren(...items.map(item => {
       const copy = item.cloneNode(true);
       copy.removeAttribute("id");
       return copy;
     }));
-    const count = shown.length === 1 ? "1 entry" : `${shown.length} entries`;
-    status.textContent = !text.trim() ? "" : !shown.length ? "No entry matches. Try the last line alone, or other words; all entries are below."
-      : said ? `${count} for this line of your text${shown.length > 1 ? ", the best first" : ""}:` : `No error text matches; ${count} with these words:`;
+    const count = items.length === 1 ? "1 entry" : `${items.length} entries`;
+    if (!text.trim()) status.textContent = "";
+    else if (!items.length) status.textContent = "No entry matches. Try the last line alone, or other words; all entries are below.";
+    else if (read) status.textContent = `${count} for this line of your text${items.length > 1 ? ", the best first" : ""}:`;
+    else status.textContent = `No error text matches; ${count} with these words:`;
   };
 
+  input.addEventListener("paste", event => {
+    const text = event.clipboardData.getData("text");
+    if (text.length <= LONGEST) return;
+    event.preventDefault();
+    input.value = text.slice(-LONGEST); // the last error is at the end
+    input.dispatchEvent(new Event("input"));
+  });
   let timer;
+  input.addEventListener("focus", () => load().catch(() => {}));
   input.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(show, 150); // a screen reader is told once, not at each key

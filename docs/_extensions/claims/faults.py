@@ -3,7 +3,7 @@
 import json
 
 from nbformat import NotebookNode
-from search.words import same_words
+from search.wordings import same_words
 
 from claims.cells import could_fail_unseen, kinds_of, only_checks
 

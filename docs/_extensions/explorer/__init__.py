@@ -3,11 +3,8 @@
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ["explorer"]
-
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Set up each part."""
-    for part in PARTS:
-        app.setup_extension(f"explorer.{part}")
+    """Set up the only part."""
+    app.setup_extension("explorer.figure")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
-"""Writes what the search page searches: sections, terms and functions, in place of Sphinx's pages.
+"""Writes the index of sections, terms and functions, in place of Sphinx's index of pages.
 
-Sphinx's own search finds pages, not sections, and every page loads its index. Here each section,
-each term of the glossary and each entry of the reference is found by itself, and only the search
-page loads anything: scripts, because a page that is opened from a file may not fetch.
+Sphinx's own search finds pages, not sections, and every page loads its index. Here the search page
+loads the index, and the box for errors once somebody uses it; each is a script, because a page
+that is opened from a file may not fetch.
 """
 
 import itertools
@@ -21,14 +21,15 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.search import IndexBuilder, SearchLanguage
 
-from search.search_entries import read_entries
+from search.entries import Entry, read_entries
 from search.symptoms import said_under
 
 LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
+SCRIPTS = ("minisearch/minisearch.min.js", "search-sections.js", "find.js", "search.js")
 NAME = re.compile(r"\w[\w-]*")
 PART = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
-LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+FIRST_LETTER = 40  # behind the quotes, which JSON would escape; find.js reads from there too
 
 
 def read_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -38,40 +39,35 @@ def read_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """
     if app.builder.format == "html" and docname not in LEFT_OUT:
         meta = doctree.findall(nodes.meta)
-        entries = list(read_entries(doctree, said_under(app.env, docname)))
         about = " ".join(each["content"] for each in meta if each["name"] == "description")
+        entries = list(read_entries(doctree, said_under(app.env, docname)))
         place = _kept(app, docname)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps([about, entries]), "utf-8")
 
 
 def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Write the index and the pages' texts as scripts, and give the search page."""
+    """Write the index and the pages' texts as scripts, and return the search page."""
     search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
     search.lang.stopwords = search.lang.stopwords | {"versus", "vs"}
-    names = sorted(app.env.found_docs - LEFT_OUT)
-    kept = [json.loads(_kept(app, docname).read_text("utf-8")) for docname in names]
-    entries = [entry for _, listed in kept for entry in listed]
-    titles = Counter(entry[1] for entry in entries)
-    terms = [_terms(entry, search.lang) for entry in entries]
+    labels = _labels(app.env)
+    terms, pages, texts = [], [], {}
+    for docname in sorted(app.env.found_docs - LEFT_OUT):
+        about, kept = json.loads(_kept(app, docname).read_text("utf-8"))
+        entries = [Entry(*each) for each in kept]
+        terms += [_terms(entry, search.lang) for entry in entries]
+        script = docname.replace("/", "-") + ".js"
+        texts[script] = [entry.text for entry in entries]
+        uri = app.builder.get_relative_uri("search", docname)
+        rows = [[e.anchor, e.title, e.above, "\n".join(e.also), e.said] for e in entries]
+        pages.append([uri, script, labels.get(docname, ""), about, rows])
+
     counts = Counter(itertools.chain.from_iterable(terms))
     numbers = {term: i for i, term in enumerate(sorted(counts, key=lambda t: (-counts[t], t)))}
-    coded = (_coded(numbers[term] for term in each) for each in terms)
-    labels = _labels(app.env)
-    static = Path(app.outdir, "_static")
-    shutil.rmtree(static / "sections", ignore_errors=True)
-    (static / "sections").mkdir(parents=True)
-    pages, digest = [], sha256()
-    for docname, (about, listed) in zip(names, kept, strict=True):
-        script, uri = (
-            docname.replace("/", "-") + ".js",
-            app.builder.get_relative_uri("search", docname),
-        )
-        rows = [[*entry[:3], entry[4], next(coded)] for entry in listed]
-        pages.append([uri, script, labels.get(docname, ""), about, rows])
-        texts = f'siteTexts["{script}"] = {_literal([entry[3] for entry in listed])};\n'
-        (static / "sections" / script).write_text(texts, "utf-8")
-        digest.update(texts.encode())
+    every_row = [row for page in pages for row in page[4]]
+    for row, found in zip(every_row, terms, strict=True):
+        row.append(_coded(numbers[term] for term in found))
+    titles = Counter(row[1] for row in every_row)
     data = {
         "common": [title for title, count in titles.items() if count > 3],  # say little
         "pages": pages,
@@ -79,10 +75,19 @@ def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         "terms": " ".join(numbers),
     }
     stemmer = search.get_js_stemmer_code()
-    index = f"{stemmer}\nsiteTexts = {{}};\nsiteSections = {_literal(data)};\n"
-    (static / "search-sections.js").write_text(index, "utf-8")
-    digest.update(index.encode())
-    yield "search", {"digest": digest.hexdigest()[:8]}, "search.html"
+    scripts = {
+        "search-sections.js": f"{stemmer}\nsiteTexts = {{}};\nsiteSections = {_literal(data)};"
+    }
+    for script, of_page in texts.items():
+        scripts[f"sections/{script}"] = f'siteTexts["{script}"] = {_literal(of_page)};'
+
+    static = Path(app.outdir, "_static")
+    shutil.rmtree(static / "sections", ignore_errors=True)
+    (static / "sections").mkdir(parents=True)
+    for name, script in scripts.items():
+        (static / name).write_text(f"{script}\n", "utf-8")
+    digest = sha256("\n".join(scripts.values()).encode()).hexdigest()
+    yield "search", {"digest": digest[:8]}, "search.html"
 
 
 def add_files(
@@ -90,13 +95,13 @@ def add_files(
 ) -> None:
     """Load on the search page what it needs; no modules, since browsers load none from a file."""
     if page == "search":
-        for name in ("minisearch/minisearch.min.js", "search-sections.js", "search.js"):
+        for name in SCRIPTS:
             app.add_js_file(name, loading_method="defer")
         app.add_css_file("search.css")
 
 
 def _labels(env: BuildEnvironment) -> dict[str, str]:
-    """Give the short names of pages in the tables of contents."""
+    """Return the short names of pages in the tables of contents."""
     trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
     entries = (entry for tree in trees for entry in tree["entries"])
     return {docname: label for label, docname in entries if label}
@@ -106,10 +111,10 @@ def _literal(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def _terms(entry: list[Any], language: SearchLanguage) -> set[str]:
-    """Give the stems of text and code; of a name its parts, and neighbouring parts as one."""
+def _terms(entry: Entry, language: SearchLanguage) -> set[str]:
+    """Return the stems of text and code; of a name its parts, and neighboring parts as one."""
     found = set()
-    for name in NAME.findall(f"{entry[3]} {' '.join(entry[5])}"):
+    for name in NAME.findall(f"{entry.text} {' '.join(entry.code)}"):
         parts = [p.lower() for p in PART.findall(CAMEL.sub(" ", name)) if not p.isdigit()]
         says = {part for part in parts if len(part) > 1} - language.stopwords
         found |= {_stem(part, language) for part in says}
@@ -118,20 +123,14 @@ def _terms(entry: list[Any], language: SearchLanguage) -> set[str]:
 
 
 def _stem(word: str, language: SearchLanguage) -> str:
-    """Give the stem, the same for British and American spelling, as ``search.js`` does."""
+    """Return the stem, the same for British and American spelling, as ``find.js`` does."""
     return language.stem(re.sub(r"(?<=\w{3})our", "or", re.sub(r"z(?=[aei])", "s", word)))
 
 
 def _coded(numbers: Iterable[int]) -> str:
-    """Write ascending numbers as gaps, five bits a letter; the sixth says that more follow."""
-    letters, last = [], -1
-    for number in sorted(numbers):
-        gap, last = number - last - 1, number
-        while gap > 31:
-            letters.append(LETTERS[gap & 31 | 32])
-            gap >>= 5
-        letters.append(LETTERS[gap])
-    return "".join(letters)
+    """Write ascending numbers as letters, one for the step from each to the next."""
+    steps = itertools.pairwise([-1, *sorted(numbers)])
+    return "".join(chr(FIRST_LETTER + after - before) for before, after in steps)
 
 
 def _kept(app: Sphinx, docname: str) -> Path:

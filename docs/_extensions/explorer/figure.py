@@ -4,6 +4,7 @@ The figure is what readers without JavaScript see; ``_static/explorer.js`` puts 
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,8 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from torch.nn.functional import embedding, embedding_bag, one_hot
 
-from explorer.explorer_costs import costs, read_from
-from explorer.explorer_words import SWITCHES, TITLES, WHY, WORDS
+from explorer.texts import SWITCHES, TITLES, WHY, WORDS
 from lookup_matmul import rounding_bound
 
 LOG = logging.getLogger(__name__)
@@ -42,9 +42,6 @@ class Explorer(SphinxDirective):
         self.env.metadata[self.env.current_document.docname]["explorer"] = True
         place = explorer(small="small" in self.options)
         self.set_source_info(place)
-        if not place["small"]:
-            for path in read_from(Path(self.env.srcdir)):
-                self.env.note_dependency(str(path))
         return [place]
 
 
@@ -64,17 +61,16 @@ def surround(_app: Sphinx, doctree: nodes.document) -> None:
 
 
 def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Give each element its data, with links that start from its page."""
+    """Give each element its links, which start from its page."""
     for place in doctree.findall(explorer):
         place["more"] = app.builder.get_relative_uri(docname, "explorer")
         place["why"] = {
             key: (said, link, _uri(app, docname, label)) for key, (said, link, label) in WHY.items()
         }
-        place["data"] = example() | ({} if place["small"] else {"costs": costs(app)})
 
 
 def example() -> dict[str, Any]:
-    """Make the table of the first page, what arrives, the words of torch and the bounds of sums."""
+    """Return the first page's table, what arrives, the words of torch and the bounds of sums."""
     torch.manual_seed(123)
     table = torch.nn.Embedding(len(WORDS), 5).weight.detach()
     arriving = (10 * torch.randn(MOST, 5)).round() / 10 + 0.0  # one decimal, to be added up by eye
@@ -102,8 +98,8 @@ def example() -> dict[str, Any]:
     }
 
 
-def _said(call: Any) -> str:
-    """Give type and words of the error that a call has to raise."""
+def _said(call: Callable[..., torch.Tensor]) -> str:
+    """Return type and words of the error that a call has to raise."""
     try:
         call()
     except (IndexError, RuntimeError) as error:
@@ -122,17 +118,19 @@ def _uri(app: Sphinx, docname: str, label: str) -> str:
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Begin the element; the static figure follows."""
-    self.body.append(f'<lookup-explorer class="{"small" if node["small"] else "full"}">')
+    size = "small" if node["small"] else "full"
+    self.body.append(f'<lookup-explorer class="{size}"><div class="picture">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write parts and data, of which a browser shows and runs nothing, and end the element."""
-    data = json.dumps(node["data"], ensure_ascii=False, separators=(",", ":"))
+    """Write the parts, which are seen once the script runs, and the data, and end the element."""
+    data = example()
     parts = PARTS.render(
-        node["data"], small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"]
+        data, small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"]
     )
-    safe = data.replace("<", "\\u003c")
-    self.body.append(f'{parts}<script type="application/json">{safe}</script></lookup-explorer>\n')
+    literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    script = f'<script type="application/json">{literal}</script>'
+    self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")
 
 
 def add_files(

@@ -1,0 +1,126 @@
+/* Finds sections, terms and functions for words, and entries for an error that stands in a text.
+   The search page and the box for errors ask it; what is asked is only ever text. */
+window.siteSearch = (() => {
+  "use strict";
+  const { pages, terms: stems, common, stopWords } = window.siteSections;
+  const stemmer = new Stemmer(), stops = new Set(stopWords);
+  const READ = 50_000; // letters at the end of a text; its last error is there
+  const ASKED = 400; // letters of an error in which words are looked for
+  const SAID = 0.6; // the part of an error's text that has to be there
+
+  // British and American spelling fall together: optimiser and optimizer, behaviour and behavior.
+  const stem = word => stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or"));
+  const parts = text => {
+    const words = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+    return words.filter(word => !/^\d+$/.test(word));
+  };
+  const says = word => word.length > 1 && !stops.has(word);
+  const singles = text => parts(text).filter(says).map(stem);
+  // Neighbors as one word: a phrase counts more than its words, and one_hot, OneHot, one-hot and onehot are the same.
+  const pairs = text => parts(text).flatMap((word, i, all) => (i && (says(word) || says(all[i - 1])) ? ["+" + stem(all[i - 1] + word)] : []));
+  const terms = text => [...singles(text), ...pairs(text)];
+  const set = text => [...new Set(terms(text))].sort().join(" ");
+  const sum = (keys, weigh) => [...keys].reduce((total, key) => total + weigh(key), 0);
+
+  const entries = pages.flatMap(([url, texts, label, about, rows]) => rows.map(([given, title, above, also, said, words], i) => {
+    const anchor = given || title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+    const names = [title, ...(i ? [] : [label]), ...also.split("\n"), ...said].filter(name => name);
+    return {
+      url: i ? `${url}#${anchor}` : url, anchor, title, words, texts, i,
+      above: i ? [rows[0][1], ...(above ? [rows[above][1]] : [])] : [],
+      about: i ? "" : about,
+      also: names.slice(1).join("\n"),
+      exact: names.map(set),
+      errors: said.map(text => new Set(pairs(text.replace(/^\w+: /, "")))),
+      ofError: said.some(text => /\w+(Error|Exception): /.test(text)) ? terms(title) : [],
+      weight: common.includes(title) || anchor.startsWith("lookup_matmul.") ? 0.5 : 1,
+    };
+  }));
+
+  const index = new MiniSearch({
+    fields: ["title", "also", "about", "above", "words"],
+    tokenize: (text, field) => (field === "words" ? text.split(" ") : terms(text)),
+    processTerm: term => term,
+    searchOptions: { boost: { title: 4, also: 4, above: 0.5 } },
+  });
+  const numbered = stems.split(" ");
+  // Each letter is the step to the next number of a word.
+  const decode = letters => {
+    let number = -1;
+    return [...letters].map(letter => numbered[number += letter.codePointAt(0) - 40]).join(" ");
+  };
+  // A few at a time, so that the field can be typed in meanwhile.
+  const ready = index.addAllAsync(entries.map(({ title, also, about, above, words }, id) => ({
+    id, title, also, about, above: above.join("\n"), words: decode(words),
+  })), { chunkSize: 20 });
+
+  // What few errors say weighs more.
+  const rarity = new Map();
+  for (const { errors } of entries) {
+    for (const pair of new Set(errors.flatMap(said => [...said]))) rarity.set(pair, (rarity.get(pair) || 0) + 1);
+  }
+  const weigh = pair => 1 / rarity.get(pair);
+
+  // The entries whose error stands in the text. Of chained exceptions the last one comes first.
+  const byError = text => {
+    const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/);
+    const asked = chained.map(part => new Set(pairs(part)));
+    return entries.flatMap(({ errors }, id) => {
+      const found = errors.flatMap(said => asked.map((there, part) => ({
+        id, said, part, score: sum(said, pair => (there.has(pair) ? weigh(pair) : 0)) / sum(said, weigh),
+      })));
+      return found.filter(({ score }) => score >= SAID).sort(better).slice(0, 1);
+    }).sort(better);
+  };
+  const better = (a, b) => b.part - a.part || b.score - a.score || b.said.size - a.said.size;
+
+  const counts = new Map();
+  const count = term => {
+    if (!counts.has(term)) counts.set(term, index.search(term, { tokenize: each => [each] }).length);
+    return counts.get(term);
+  };
+
+  const byWords = asked => {
+    const text = asked.slice(0, ASKED).replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
+    const known = singles(text).length ? singles(text) : parts(text).map(stem);
+    const last = known[known.length - 1];
+    const phrase = [...pairs(text), ...known.map(word => "+" + word)];
+    const found = index.search(text, {
+      tokenize: () => [...known, ...phrase],
+      prefix: term => term === last && term.length > 2,
+      fuzzy: term => term[0] !== "+" && term.length > 4 && !count(term) && 0.25,
+    });
+    const rare = new Map(known.map(word => [word, Math.log(1 + entries.length / (1 + count(word)))]));
+    const total = sum(rare.values(), each => each);
+    const all = new Set([...known, ...phrase]), exact = set(text);
+    for (const result of found) {
+      const entry = entries[result.id];
+      // The part of the question that the entry answers: a rare word tells more than a common one.
+      result.has = sum(result.queryTerms, word => rare.get(word) || 0) / total;
+      // MiniSearch multiplies by the number of terms that an entry has.
+      result.score *= entry.weight * result.has / result.queryTerms.length;
+      if (entry.exact.includes(exact)) result.score *= 3;
+      // A word of a long error does not ask for that error.
+      if (entry.ofError.length) result.score *= 0.2 + 0.8 * entry.ofError.filter(term => all.has(term)).length / entry.ofError.length;
+    }
+    found.sort((a, b) => b.score - a.score);
+    return found.filter(({ score }) => score > found[0].score / 30);
+  };
+
+  // First the errors that stand in the text, then what the last error's words or the question's lead to.
+  const find = asked => {
+    const text = asked.slice(-READ);
+    const errors = byError(text), those = new Set(errors.map(({ id }) => id));
+    for (const error of errors) error.terms = singles(text);
+    const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
+    return { errors, words: words.filter(({ id }) => !those.has(id)) };
+  };
+
+  // The line that says most of an error.
+  const lineOf = ({ said }, text) => {
+    const rated = text.slice(-READ).split("\n").map(line => [sum(pairs(line), pair => (said.has(pair) ? weigh(pair) : 0)), line.trim()]);
+    return rated.reduce((best, each) => (each[0] >= best[0] ? each : best))[1];
+  };
+
+  return { entries, terms, ready, find, lineOf };
+})();
