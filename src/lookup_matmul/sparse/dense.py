@@ -5,7 +5,7 @@ from __future__ import annotations  # the reference shows an alias by its name
 import torch
 
 from lookup_matmul.inputs import check_multiplied, check_vocab_size, check_weight
-from lookup_matmul.sparse.bags import Rows
+from lookup_matmul.sparse.bags import Bags, Rows
 from lookup_matmul.sparse.read import read_rows
 
 
@@ -50,14 +50,8 @@ def dense_rows(
     """
     if check:
         check_vocab_size(vocab_size)
-    ids, offsets, weights = read_rows(rows, vocab_size, None, check=check)
-    dtype = dtype or torch.get_default_dtype()
-    values = torch.ones_like(ids) if weights is None else weights
-    owners = torch.arange(len(offsets) - 1, device=ids.device)
-    owners = owners.repeat_interleave(offsets.diff(), output_size=ids.numel())
-    # Made from the values, the zeros have what a transform such as torch.func.vmap adds to them.
-    dense = values.new_zeros(len(offsets) - 1, vocab_size, dtype=dtype)
-    return dense.index_put_((owners, ids.long()), values.to(dtype), accumulate=True)
+    bags = read_rows(rows, vocab_size, None, check=check)
+    return _written_out(bags, vocab_size, dtype or torch.get_default_dtype())
 
 
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
@@ -101,4 +95,14 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
         check_weight(weight)
         check_multiplied(weight)
     bags = read_rows(rows, weight.shape[0], weight.device, check=check)
-    return dense_rows(bags, weight.shape[0], dtype=weight.dtype, check=False) @ weight
+    return _written_out(bags, weight.shape[0], weight.dtype) @ weight
+
+
+def _written_out(bags: Bags, columns: int, dtype: torch.dtype) -> torch.Tensor:
+    ids, offsets, weights = bags
+    values = torch.ones_like(ids) if weights is None else weights
+    owners = torch.arange(len(offsets) - 1, device=ids.device)
+    owners = owners.repeat_interleave(offsets.diff(), output_size=ids.numel())
+    # Made from the values, the zeros have what a transform such as torch.func.vmap adds to them.
+    dense = values.new_zeros(len(offsets) - 1, columns, dtype=dtype)
+    return dense.index_put_((owners, ids.long()), values.to(dtype), accumulate=True)

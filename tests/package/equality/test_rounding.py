@@ -35,6 +35,11 @@ def test_every_order_stays_within_the_bound(terms, dtype, seed):
         assert abs(Fraction(sequential_sum(order).item()) - exact) <= allowed
 
 
+def test_the_bound_is_the_theorems():
+    """129 terms in bfloat16: 128 times 1/256 is a half, and a half divided by a half is 1."""
+    assert rounding_bound(129, torch.bfloat16) == 1.0
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_bound_is_no_exaggeration(dtype):
     """Half a unit in the last place, lost once, already comes within a factor of two for two terms."""
