@@ -66,10 +66,11 @@ def _no_number(name: str) -> float:
 
 def check_form(recording: Any) -> None:
     """Raise ValueError, with the place, unless a recording fits ``recording.toml``."""
-    import jsonschema  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+    from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
 
-    validator = jsonschema.Draft202012Validator(tomllib.loads(SCHEMA.read_text("utf-8")))
-    if error := jsonschema.exceptions.best_match(validator.iter_errors(recording)):
+    validator = Draft202012Validator(tomllib.loads(SCHEMA.read_text("utf-8")))
+    if error := best_match(validator.iter_errors(recording)):
         raise ValueError(f"{error.json_path}: {error.message:.200}")
 
 
