@@ -160,17 +160,6 @@ def test_a_menu_gives_the_focus_back(browser, address, width, menu):
     assert browser.switch_to.active_element == button
 
 
-def test_the_button_of_the_menu_keeps_the_focus_on_a_desk(browser, address):
-    """Where it hides the sidebar beside the text, and shows it again."""
-    look(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
-    button = browser.find_element("css selector", ".primary-toggle")
-    menu = browser.find_element("id", "pst-primary-sidebar")
-    browser.execute_script("arguments[0].focus()", button)
-    for shown in (False, True):
-        ActionChains(browser).send_keys(Keys.RETURN).perform()
-        wait(browser, "arguments[0].checkVisibility() === arguments[1]", menu, shown)
-
-
 def test_a_check_opens_by_keyboard(browser, address):
     """A native element: the tab key reaches its line, and the return key opens it."""
     look(browser, address, "tutorials/lookup-is-matmul", 1300, "light")

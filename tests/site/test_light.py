@@ -16,7 +16,7 @@ from light.drawings import compact
 from light.fonts import signs
 from light.mathml import to_mathml
 from light.site_files import named
-from light.style_sheet import Used, purge
+from light.style_sheet import names_in, purge, words_in
 from served import ROOT
 
 FIRST_KB, NEXT_KB, SITE_MB = 150, 40, 10
@@ -178,16 +178,14 @@ PURGED = [
 @pytest.mark.parametrize(("css", "expected"), PURGED)
 def test_rules_that_cannot_apply_are_dropped(css, expected):
     """Names within parentheses do not count, and the schemes hold on paper and without scripts."""
-    used = Used()
-    used.read_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
-    used.read_script('p.classList.add("by-script")')
-    assert purge(css, used) == expected
+    page = names_in('<html><p class="a" style="top: var(--of-page)"></p></html>')
+    assert purge(css, page | words_in('p.classList.add("by-script")')) == expected
 
 
 def test_a_style_sheet_that_cannot_be_read_is_refused():
     """Instead of being cut where it breaks."""
     with pytest.raises(ValueError, match="cannot be read"):
-        purge("p{color:red} }", Used())
+        purge("p{color:red} }", set())
 
 
 def test_a_compact_drawing_shows_the_same():
