@@ -8,6 +8,8 @@ first seen on a page, and drawings, whose texts another test looks at, are empti
 from importlib.util import find_spec
 from pathlib import Path
 
+from served import redrawn, resize
+
 SCRIPT = "axe.min.js"  # in the wheel of axe-playwright-python, of which nothing else is used
 RULES = """
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -58,20 +60,10 @@ for (const code of document.querySelectorAll('pre')) {
 document.querySelectorAll('svg.drawing').forEach(drawing => drawing.replaceChildren());
 """
 FOLDS = "document.querySelectorAll('details').forEach(fold => { fold.open = arguments[0]; })"
-# Two frames later, what watches sizes has seen the new ones.
-DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"
-WIDTHS = (320, 768, 1440)
 
 
-def resize(browser, width):
-    """Give the window a width in CSS pixels, and wait until the page is drawn in it."""
-    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 700}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.execute_async_script(DRAWN)
-
-
-def findings(browser):
-    """Give a line for each finding, in both schemes, at three widths, with folds open and closed.
+def findings(browser, widths):
+    """Return a line for each finding: text in both schemes, all else with folds open and closed.
 
     Text is looked at with all folds open, since it is painted alike when some are closed. The page
     in the browser has lost its drawings afterwards.
@@ -80,24 +72,21 @@ def findings(browser):
     assert package, "axe-playwright-python is missing: `nox -s tests` installs it"
     folder = Path(package.submodule_search_locations[0])
     browser.execute_script((folder / SCRIPT).read_text("utf-8"))
-    still = {"name": "prefers-reduced-motion", "value": "reduce"}  # colours change at once
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [still]})
-    found = []
     browser.execute_script(PLAIN)
-    browser.execute_script(FOLDS, True)
-    for width in WIDTHS:
+    found = []
+    for width in widths:
         resize(browser, width)
+        browser.execute_script(FOLDS, True)
+        redrawn(browser)
         for scheme in ("light", "dark"):
             browser.execute_script("document.documentElement.dataset.theme = arguments[0]", scheme)
             lines = browser.execute_async_script(RULES + CONTRAST)
             found += [f"{width} px, {scheme}: {line}" for line in lines]
-    for opened in (True, False):
-        browser.execute_script(FOLDS, opened)
-        for width in WIDTHS if opened else WIDTHS[::2]:
-            resize(browser, width)
+        for opened in (True, False):
+            browser.execute_script(FOLDS, opened)
+            redrawn(browser)
             # The size of targets is half of the time; closed folds stand closest on a phone.
             sized = width == 320 or (opened and width == 1440)
             lines = browser.execute_async_script(RULES + STRUCTURE, sized)
             found += [f"{width} px, folds {opened}: {line}" for line in lines]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     return found

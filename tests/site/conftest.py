@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from served import ROOT, served
+from served import LONG, ROOT, served
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -24,12 +24,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--force-prefers-reduced-motion",  # what changes has changed at once
 ]
 
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """Give the folder of the built site."""
+    """Return the folder of the built site."""
     html = ROOT / "build" / "html"
     if not (html / "index.html").exists():
         pytest.fail("build/html/index.html is missing: run `nox -s docs` first, or `nox -s tests`.")
@@ -37,11 +38,18 @@ def site() -> Path:
 
 
 @pytest.fixture(scope="session")
-def pages(site: Path) -> dict[str, BeautifulSoup]:
-    """Give every built page that has a source, parsed, by its name."""
+def built(site: Path) -> dict[Path, BeautifulSoup]:
+    """Return every page of the site, with a source or without, parsed, by its path."""
+    texts = {path: path.read_text("utf-8") for path in sorted(site.rglob("*.html"))}
+    return {path: BeautifulSoup(text, "html.parser") for path, text in texts.items()}
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path, built: dict[Path, BeautifulSoup]) -> dict[str, BeautifulSoup]:
+    """Return every built page that has a source, parsed, by its name."""
     sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
     names = [path.with_suffix("").as_posix() for path in sources]
-    return {n: BeautifulSoup((site / f"{n}.html").read_text("utf-8"), "html.parser") for n in names}
+    return {name: built[site / f"{name}.html"] for name in names}
 
 
 @pytest.fixture(scope="session")
@@ -63,5 +71,6 @@ def browser() -> Iterator[webdriver.Chrome]:
     for flag in FLAGS:
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_script_timeout(LONG)
     yield driver
     driver.quit()

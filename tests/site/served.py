@@ -1,4 +1,4 @@
-"""Where the project lies, and a server for a folder of built pages."""
+"""Where the project lies, a server for a folder of built pages, and a reader's look at one."""
 
 import threading
 from collections.abc import Iterator
@@ -6,23 +6,81 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+
+from selenium import webdriver
+from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parents[2]
+LONG = 300  # seconds: no test waits so long, unless what it waits for never comes
+DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serve files without a line for each request."""
+    """Serves files without a line for each request."""
 
     def log_message(self, *_arguments: object) -> None:
         """Say nothing."""
 
 
+class Late(Quiet):
+    """Sends pages and style sheets, and all else once ``/all-else`` has been asked for."""
+
+    gate = threading.Event()
+
+    def do_GET(self) -> None:
+        """Send a file."""
+        if self.path == "/all-else":
+            self.gate.set()
+        elif not self.path.partition("?")[0].endswith((".html", ".css")):
+            self.gate.wait(LONG)
+        super().do_GET()
+
+
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a folder on the loopback device meanwhile, and give the address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+def served(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
+    """Serve a folder on the loopback device meanwhile, and yield the address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
+
+
+def look(browser: webdriver.Chrome, address: str, name: str, width: int, scheme: str) -> None:
+    """Open a page as a reader with this window and this scheme does."""
+    resize(browser, width)
+    source = f"localStorage.setItem('mode', '{scheme}'); localStorage.setItem('theme', '{scheme}')"
+    add = "Page.addScriptToEvaluateOnNewDocument"
+    chosen = browser.execute_cdp_cmd(add, {"source": source})
+    browser.get_log("browser")
+    browser.get(f"{address}/{name}.html")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", chosen)
+
+
+def resize(browser: webdriver.Chrome, width: int) -> None:
+    """Give the window a width in CSS pixels; up to 700 it is a phone's."""
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 700}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def redrawn(browser: webdriver.Chrome) -> None:
+    """Wait for two frames, after which what watches sizes has seen the new ones."""
+    browser.execute_async_script(DRAWN)
+
+
+def wait(browser: webdriver.Chrome, what: str, *arguments: Any) -> Any:
+    """Wait until a script's value is true, and return it."""
+    return WebDriverWait(browser, LONG).until(
+        lambda driver: driver.execute_script(f"return {what}", *arguments)
+    )
+
+
+def errors(browser: webdriver.Chrome) -> list[str]:
+    """Return what the console says of errors and of the policy.
+
+    A page with an address asks for its type ahead, which a browser refuses to one opened as a file.
+    """
+    severe = [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+    return [text for text in severe if not (text.startswith("file:") and "/face/" in text)]

@@ -6,54 +6,21 @@ import hashlib
 import io
 import posixpath
 import re
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
-from served import ROOT
-
-sys.path.append(str(ROOT / "docs" / "_extensions"))
+from light.drawings import compact
 from light.fonts import signs
-from light.line_breaks import mark
 from light.mathml import to_mathml
 from light.site_files import named
-from light.slim_markup import compact
-from light.style_sheet import Used, purge
-
-from lookup_matmul.figures.axes import HALO
+from light.style_sheet import names_in, purge, words_in
+from served import ROOT
 
 FIRST_KB, NEXT_KB, SITE_MB = 150, 40, 10
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
-# What the templates in docs/_templates and the extensions replace, or take for granted.
-THEMES = {
-    "pydata_sphinx_theme/theme/pydata_sphinx_theme": {
-        "components/search-field.html": "aec4ce15c313",
-        "components/theme-switcher.html": "c46dff4372d7",
-        "layout.html": "1f98508aa73a",
-        "search.html": "098d19aa34f7",
-        "static/scripts/pydata-sphinx-theme.js": "73b151b7df2d",
-        "static/webpack-macros.html": "ca92b021a603",
-    },
-    "sphinx_book_theme/theme/sphinx_book_theme": {
-        "components/article-header-buttons.html": "01d586c72ac2",
-        "components/toggle-primary-sidebar.html": "316c98ec6677",
-        "components/toggle-secondary-sidebar.html": "0cf39e5b61b0",
-        "layout.html": "2cd2fbbe2cae",
-        "static/scripts/sphinx-book-theme.js": "20f5c4379fa2",
-    },
-    "sphinx/themes/basic": {"layout.html": "f1a2b815cb29"},
-}
-
-
-@pytest.fixture(scope="module")
-def built(site):
-    """Give every page of the site, with a source or without, parsed, by its path."""
-    paths = sorted(path for path in site.rglob("*.html"))
-    return {path: BeautifulSoup(path.read_text("utf-8"), "html.parser") for path in paths}
 
 
 @pytest.fixture(scope="module")
@@ -154,27 +121,20 @@ def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
     assert "MATH" in font  # without it brackets do not grow
 
 
-def test_a_line_may_end_inside_of_a_name_and_not_before_its_comma():
-    """Only in names that are code, between their parts; prose and what is shown stay as they are."""
-    for given, marked in (
-        ('<span class="pre">torch.nn.Module_x(ids)</span>', '<span class="pre">torch.<wbr>nn.<wbr>Module_<wbr>x(<wbr>ids)</span>'),
-        ('<span class="pre">0.25</span>', '<span class="pre">0.25</span>'),
-        ("<p>e.g. a_b(c)</p>", "<p>e.g. a_b(c)</p>"),
-        (
-            '<span class="math x"><math>a</math></span> <span class="math x"><math>b</math></span>, so',
-            '<span class="math x"><math>a</math></span> <span class="whole"><span class="math x"><math>b</math></span>,</span> so',
-        ),
-        ('<span class="pre">nn.Linear</span>', '<span class="pre">nn.Linear</span>'),
-        ("</code></a>: so", "</code></a>&#8288;: so"),
-        ("</code> and", "</code> and"),
-        ('<h1>A one-hot row<a href="#a-one-hot-row">#</a></h1>', '<h1>A one-&#8288;hot row<a href="#a-one-hot-row">#</a></h1>'),
-        ("<p>A one-hot row</p>", "<p>A one-hot row</p>"),
-    ):  # fmt: skip
-        context = {"body": given}
-        mark(None, "", "", context, None)
-        assert context["body"] == marked
-        shown = BeautifulSoup(marked, "html.parser").get_text().replace("\u2060", "")
-        assert shown == BeautifulSoup(given, "html.parser").get_text()
+def test_a_formula_is_on_one_line_with_its_stop(built):
+    """And a heading does not break inside of *one-hot*."""
+    stops = [
+        (formula.next_sibling, formula.parent.get("class"))
+        for page in built.values()
+        for formula in page.select("span.math")
+        if re.match("[.,;:!?)’]", str(formula.next_sibling))
+    ]
+    assert len(stops) > 100
+    assert all(classes == ["whole"] for _, classes in stops)
+    headings = [node.get_text() for page in built.values() for node in page.select("section > h1")]
+    named = [text for text in headings if "one-" in text]
+    assert len(named) > 3
+    assert all("one-\u2060" in text for text in named)
 
 
 def test_a_formula_that_cannot_be_set_is_refused():
@@ -219,25 +179,25 @@ PURGED = [
 @pytest.mark.parametrize(("css", "expected"), PURGED)
 def test_rules_that_cannot_apply_are_dropped(css, expected):
     """Names within parentheses do not count, and the schemes hold on paper and without scripts."""
-    used = Used()
-    used.read_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
-    used.read_script('p.classList.add("by-script")')
-    assert purge(css, used) == expected
+    page = names_in('<html><p class="a" style="top: var(--of-page)"></p></html>')
+    assert purge(css, page | words_in('p.classList.add("by-script")')) == expected
 
 
 def test_a_style_sheet_that_cannot_be_read_is_refused():
     """Instead of being cut where it breaks."""
     with pytest.raises(ValueError, match="cannot be read"):
-        purge("p{color:red} }", Used())
+        purge("p{color:red} }", set())
 
 
 def test_a_compact_drawing_shows_the_same():
     """Texts, shapes, colours and what other elements refer to stay."""
+    ink = "var(--figure-ink, #1f2328)"
+    halo = "stroke: var(--pst-color-background, white); paint-order: stroke; "
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
         '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" /></defs>'
         '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="'
-        f'{HALO}fill: black">a <tspan>b</tspan> c'
+        f'{halo}fill: {ink}">a <tspan>b</tspan> c'
         '</text></g><use xlink:href="#d1-mark" x="3.04" style="fill: red" />'
         '<use xlink:href="#d1-mark" x="4" style="fill: red" /></g><path d="M 0 0" style="fill: none" />'
         "</svg>"
@@ -245,20 +205,15 @@ def test_a_compact_drawing_shows_the_same():
     assert compact(svg) == (
         '<svg xmlns="http://www.w3.org/2000/svg">'
         '<defs><path id="d1-0" d="M 0 0 L 1.23 0" style="fill: red" /></defs>'
-        '<text x="1.5" style="fill: black" class="halo">a <tspan>b</tspan> c</text>'
+        '<text x="1.5" style="fill: var(--figure-ink)" class="halo">a <tspan>b</tspan> c</text>'
         '<use x="3" href="#d1-0" /><use x="4" href="#d1-0" /></svg>'
     )
 
 
-def test_the_theme_is_the_one_that_the_templates_were_written_for(site):
-    """Else look at what changed, mend what rests on it, and write the new digest down."""
-    del site  # it was built with the same theme
-    changed = {}
-    for folder, known in THEMES.items():
-        package, _, rest = folder.partition("/")
-        (base,) = find_spec(package).submodule_search_locations
-        for name, digest in known.items():
-            now = hashlib.sha256(Path(base, rest, name).read_bytes()).hexdigest()[:12]
-            if now != digest:
-                changed[f"{folder}/{name}"] = now
-    assert changed == {}
+def test_the_templates_are_of_the_pinned_themes():
+    """They replace parts of these versions: after an update look at each, and write the new ones."""
+    pins = (ROOT / "constraints.txt").read_text("utf-8")
+    layout = (ROOT / "docs" / "_templates" / "layout.html").read_text("utf-8")
+    for name in ("sphinx", "pydata-sphinx-theme", "sphinx-book-theme"):
+        (version,) = re.findall(rf"^{name}==(.+)$", pins, re.MULTILINE)
+        assert f"{name} {version}" in layout

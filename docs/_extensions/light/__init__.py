@@ -4,12 +4,10 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 PARTS = [
+    "writer",
     "page_head",
     "mathml",
-    "slim_markup",
     "site_files",
-    "accessible",
-    "line_breaks",
     "published",
 ]
 

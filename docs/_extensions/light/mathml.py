@@ -21,6 +21,8 @@ CONVERTER = LatexToMathML(fancy_error=False)
 STRUT = '<mspace height="0.77em"></mspace>'
 TALL = re.compile(r"<(?:msqrt|mroot)>(?:(?!</m(?:sqrt|root)>).)*<m(?:frac|table|under|over|root)")
 
+STOPS = re.compile("[.,;:!?)’]+")
+
 
 def to_mathml(latex: str, *, display: bool) -> str:
     r"""Convert a formula; a line break outside of an environment makes it ``aligned``.
@@ -71,7 +73,25 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def hold_together(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
+    """Keep a formula on one line with the stop behind it, and with a bracket before it.
+
+    A browser takes a formula for a picture, before and after which any line may end.
+    """
+    for formula in list(doctree.findall(nodes.math)):
+        parent, place = formula.parent, formula.parent.index(formula)
+        after = parent[place + 1] if place + 1 < len(parent) else None
+        if isinstance(after, nodes.Text) and (found := STOPS.match(after)):
+            whole = nodes.inline("", "", formula, nodes.Text(found[0]), classes=["whole"])
+            parent[place : place + 2] = [whole, nodes.Text(after[found.end() :])]
+            before = parent[place - 1] if place else None
+            if isinstance(before, nodes.Text) and before.endswith("("):
+                parent[place - 1] = nodes.Text(before[:-1])
+                whole.insert(0, nodes.Text("("))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Name the renderer; ``html_math_renderer`` chooses it."""
+    app.connect("doctree-resolved", hold_together)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

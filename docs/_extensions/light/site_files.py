@@ -9,7 +9,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from light.fonts import for_formulas, with_icons
-from light.style_sheet import Used, purge
+from light.style_sheet import names_in, purge, words_in
 
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
@@ -35,11 +35,11 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     others = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
     others -= {*sheets, static / SHEET, static / FONT_SHEET}
 
-    used, kept = Used(), named(others, pages.values())
-    for page in pages.values():
-        used.read_page(page)
-    for script in sorted(path for path in kept if path.suffix == ".js"):
-        used.read_script(script.read_text("utf-8"))
+    kept = named(others, pages.values())
+    used = {name for page in pages.values() for name in names_in(page)}
+    for script in kept:
+        if script.suffix == ".js":
+            used |= words_in(script.read_text("utf-8"))
     css = purge("\n".join(read(static, path) for path in sheets), used)
     names = [path.relative_to(static).as_posix() for path in sheets]
     made = {

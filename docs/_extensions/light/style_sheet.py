@@ -5,13 +5,11 @@ Only text goes in and comes out; ``site_files.py`` reads and writes the files.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 import tinycss2
 from tinycss2 import ast
 
 NESTING = {"media", "supports", "layer", "container"}
-WORD = re.compile(r"[\w-]+")
 PROPERTY = re.compile(r"--[\w-]+")
 ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB name it
 LIGHT = re.compile(rf"""{ROOT}\[data-theme=["']?light["']?\]""")
@@ -19,43 +17,30 @@ DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
 CHOSEN = re.compile(rf"{ROOT}\[data-theme\]")
 
 
-@dataclass
-class Used:
-    """What the pages and their scripts name: classes, ids, elements, custom properties."""
-
-    classes: set[str] = field(default_factory=set)
-    ids: set[str] = field(default_factory=set)
-    elements: set[str] = field(default_factory=set)
-    properties: set[str] = field(default_factory=set)
-
-    def read_page(self, html: str) -> None:
-        """Note the names of a page."""
-        for names in re.findall(r'\bclass="([^"]*)"', html):
-            self.classes.update(names.split())
-        self.ids.update(re.findall(r'\bid="([^"]*)"', html))
-        self.elements.update(re.findall(r"<([a-zA-Z][\w-]*)", html))
-        self.properties.update(PROPERTY.findall(html))
-
-    def read_script(self, script: str) -> None:
-        """Note every word of a script, since any may be a name that it adds."""
-        words = set(WORD.findall(script))
-        for names in (self.classes, self.ids, self.elements, self.properties):
-            names.update(words)
+def names_in(html: str) -> set[str]:
+    """Return the classes, ids, elements and custom properties that a page names."""
+    attributes = " ".join(re.findall(r'\b(?:class|id)="([^"]*)"', html)).split()
+    return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html), *PROPERTY.findall(html)}
 
 
-def purge(css: str, used: Used) -> str:
-    """Keep the rules that can apply, then the custom properties, fonts and keyframes they name."""
+def words_in(script: str) -> set[str]:
+    """Return every word of a script, since any may be a name that it adds."""
+    return set(re.findall(r"[\w-]+", script))
+
+
+def purge(css: str, used: set[str]) -> str:
+    """Keep the rules that can apply, then the custom properties and keyframes that they name."""
     rules = list(_rules(tinycss2.parse_stylesheet(css, True, True), used))
     while True:
         text = "".join(rules)
-        named = used.properties | set(re.findall(r"var\(\s*(--[\w-]+)", text))
+        named = used | set(re.findall(r"var\(\s*(--[\w-]+)", text))
         kept = [_without_unnamed(rule, named, text) for rule in rules]
         if kept == rules:
             return text
         rules = kept
 
 
-def _rules(parsed: Iterable[ast.Node], used: Used) -> Iterator[str]:
+def _rules(parsed: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
     """Give the text of each rule that can apply."""
     for rule in parsed:
         if isinstance(rule, ast.QualifiedRule):
@@ -90,16 +75,13 @@ def _selectors(prelude: list[ast.Node]) -> Iterator[tuple[str, list[ast.Node]]]:
             parts.append(token)
 
 
-def _applies(selector: list[ast.Node], used: Used) -> bool:
-    """Say whether all names outside of parentheses and brackets are used."""
+def _applies(selector: list[ast.Node], used: set[str]) -> bool:
+    """Say whether all names outside of parentheses and brackets are used; states always are."""
     before = ""
     for token in selector:
-        if isinstance(token, ast.HashToken) and token.value not in used.ids:
+        named = isinstance(token, ast.HashToken | ast.IdentToken) and before != ":"
+        if named and token.value not in used:
             return False
-        if isinstance(token, ast.IdentToken):
-            names = {".": used.classes, ":": {token.value}}.get(before, used.elements)
-            if token.value not in names:
-                return False
         before = token.value if isinstance(token, ast.LiteralToken) else ""
     return True
 

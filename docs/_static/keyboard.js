@@ -16,3 +16,8 @@ document.querySelectorAll(frames).forEach((frame) => {
   sizes.observe(frame);
   stops.observe(frame, { attributeFilter: ["tabindex"] });
 });
+// The theme takes the focus from a button that is pressed, so a menu that closes could not give it
+// back, and the next stop of the tab key would be the last of the page.
+document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((button) => {
+  button.blur = () => {};
+});

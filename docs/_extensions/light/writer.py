@@ -1,0 +1,142 @@
+"""Writes HTML that assistive technology can read, without markup that nobody sees.
+
+Each method names what is wrong upstream; where that is mended, the method can go.
+``tests/site/test_browser.py`` has axe look at every page.
+"""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
+from pygments.formatters import HtmlFormatter
+from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
+from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
+from sphinx.writers.html5 import HTML5Translator
+
+from light.drawings import compact
+
+# Half of the elements of a page with code, in the colour that code has anyway.
+PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
+FRAME = '<div class="pst-scrollable-table-container">'  # the theme's, around a table
+SIGNATURE = {
+    "<dl>": '<span class="sig-lines">',
+    "<dd>": '<span class="sig-line">',
+    "</dl>": "</span>",
+    "</dd>": "</span>",
+}
+WHOLE = re.compile(r"\b(one|all|to)-(?=[a-z])")  # not broken in a heading, whose lines are short
+
+
+class Plain(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
+    """Writes no span around names, operators, brackets and spaces."""
+
+    def _get_css_classes(self, ttype: Any) -> str:
+        return "" if ttype in PLAIN else str(super()._get_css_classes(ttype))
+
+
+class Writer(HTML5Translator):
+    """Sphinx's writer of HTML, mended."""
+
+    def _replace(self, start: int, old: str, new: str) -> None:
+        self.body[start:] = [piece.replace(old, new) for piece in self.body[start:]]
+
+    def starttag(self, node: Any, tagname: str, *rest: Any, **attributes: Any) -> str:
+        """Name a table's frame and an output in HTML, unless a drawing has words of its own.
+
+        A source is an item of its list: DPub-ARIA 1.1 withdrew the role that docutils writes.
+        """
+        if tagname == "table" and self.body[-1:] == [FRAME]:
+            name = self.attval(table_name(node))
+            self.body[-1] = FRAME.replace(" ", f' role="group" aria-label="{name}" ')
+        elif attributes.get("role") == "doc-biblioentry":
+            attributes["role"] = "listitem"
+        elif is_output(node) and "<svg" not in node.astext():
+            attributes |= {"role": "group", "aria-label": "output"}
+        return str(super().starttag(node, tagname, *rest, **attributes))
+
+    def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
+        """Leave the sign behind a heading to the mouse: the list of contents has its address.
+
+        It would be a stop of the tab key and the last word of the heading's name.
+        """
+        start = len(self.body)
+        super().add_permalink_ref(node, title)
+        self._replace(start, "<a ", '<a aria-hidden="true" tabindex="-1" ')
+
+    def visit_desc_signature(self, node: nodes.Element) -> None:
+        """Remember where a signature begins."""
+        self.signature = len(self.body)
+        super().visit_desc_signature(node)
+
+    def depart_desc_signature(self, node: nodes.Element) -> None:
+        """Write a signature's parameters as spans: Sphinx puts a list into a ``dt``."""
+        for old, new in SIGNATURE.items():
+            self._replace(self.signature, old, new)
+        super().depart_desc_signature(node)
+
+    def visit_literal_block(self, node: nodes.literal_block) -> None:
+        """Name what can scroll sideways, and tell input from output: ``pre`` has no name."""
+        start, classes = len(self.body), node["classes"]
+        name = "error" if "traceback" in classes else "output" if "output" in classes else "code"
+        try:
+            super().visit_literal_block(node)
+        finally:  # it raises to skip what is in the node
+            self._replace(start, "<pre", f'<pre role="group" aria-label="{name}"')
+
+    def visit_raw(self, node: nodes.raw) -> None:
+        """Write drawings compactly."""
+        if 'class="drawing"' in node.astext():
+            node = nodes.raw("", compact(node.astext()), **node.attributes)
+        super().visit_raw(node)
+
+    def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # as docutils names it
+        """Keep *one-hot* on one line of a heading, by a word joiner, which takes no room."""
+        if isinstance(node.parent, nodes.title) and isinstance(node.parent.parent, nodes.section):
+            whole = nodes.Text(WHOLE.sub("\\1-\u2060", node.astext()))
+            whole.parent, node = node.parent, whole
+        super().visit_Text(node)
+
+
+def is_output(node: Any) -> bool:
+    """Say whether a node holds an output in HTML."""
+    return isinstance(node, nodes.raw) and "output" in node["classes"]
+
+
+def table_name(table: nodes.Element) -> str:
+    """Return what a table is about: its caption, or else the title of its section."""
+    title, place = next(table.findall(nodes.title), None), table.parent
+    while title is None and place is not None:
+        title = next(place.findall(nodes.title), None) if isinstance(place, nodes.section) else None
+        place = place.parent
+    return f"Table: {title.astext()}" if title else "Table"
+
+
+def visit_hidden(self: Writer, node: HideCodeCellNode) -> None:
+    """Name a fold by what it says: MyST-NB names each "Toggle hidden content"."""
+    start = len(self.body)
+    visit_HideCellInput(self, node)
+    self._replace(start, ' aria-label="Toggle hidden content"', "")
+
+
+def caption_tables(_app: Sphinx, doctree: nodes.document) -> None:
+    """Make the line that a cell prints right above its table the table's caption."""
+    for table in list(doctree.findall(nodes.table)):
+        line = table.previous_sibling()
+        printed = table.parent.parent.get("nb_element") == "mime_bundle"
+        if printed and isinstance(line, nodes.paragraph) and not list(table.findall(nodes.title)):
+            table.parent.remove(line)
+            table.insert(0, nodes.title("", "", *line.children))
+            doctree.set_id(table)  # Sphinx asks for one where there is a caption
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Set the writer and its formatter of code, and add the script for the keyboard."""
+    PygmentsBridge.html_formatter = Plain
+    app.set_translator("html", Writer)
+    hidden = (visit_hidden, depart_HideCellInput)
+    app.add_node(HideCodeCellNode, override=True, html=hidden)
+    app.connect("doctree-read", caption_tables)
+    app.add_js_file("keyboard.js", loading_method="defer")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
