@@ -45,7 +45,8 @@ PLOT = {
     "legend.frameon": False,
     "hatch.linewidth": 0.6,
 }
-Spread = tuple[float, float, float]
+XLINK = ' xmlns:xlink="http://www.w3.org/1999/xlink"'
+Spread = tuple[float, float, float]  # low, middle, high
 
 
 def paper(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
@@ -101,9 +102,6 @@ def finish(ax: Axes, alt: str) -> Drawing:
     width, height = 72 * figure.get_size_inches()
     first = opening(width, height + FOOT, alt)
     return Drawing(first.replace(" viewBox", f"{XLINK} viewBox", 1) + drawn, alt)
-
-
-XLINK = ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
 class PlainNumbers(LogFormatter):

@@ -31,8 +31,12 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_inputs` says; also if there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says.
+    ValueError
+        As there; also if there is too much to draw.
+    IndexError
+        As there.
 
     Examples
     --------
@@ -79,9 +83,12 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_inputs` says; also if ``token`` is no ``int``,
-        or there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says; also if ``token`` is no ``int``.
+    ValueError
+        As there; also if there is too much to draw.
+    IndexError
+        As there.
 
     Examples
     --------
@@ -145,9 +152,13 @@ def draw_scatter_add(
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_ids` says; also if the shapes do not match,
-        ``padding_idx`` names no row, or there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_ids` says.
+    ValueError
+        As there; also if the shapes do not match, ``padding_idx`` names no row, or there is
+        too much to draw.
+    IndexError
+        As there.
 
     Examples
     --------
@@ -208,9 +219,13 @@ def draw_blocks(
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_inputs` says; also if the categories are not as many as the
-        rows, or there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says.
+    ValueError
+        As there; also if the categories are not as many as the rows, or there is too much
+        to draw.
+    IndexError
+        As there.
 
     Examples
     --------

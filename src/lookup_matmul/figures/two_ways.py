@@ -31,8 +31,12 @@ def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raises
     ------
-    TypeError, ValueError, IndexError
-        As :func:`lookup_matmul.check_inputs` says; also if there is too much to draw.
+    TypeError
+        As :func:`lookup_matmul.check_inputs` says.
+    ValueError
+        As there; also if there is too much to draw.
+    IndexError
+        As there.
     AssertionError
         If the two forms differ in a bit, since the drawing says that they do not.
 

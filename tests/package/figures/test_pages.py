@@ -93,7 +93,7 @@ DRAWN = {
     ),
     "one memory": (
         two_layers.draw_memory_order(SMALL.T.contiguous().T, SMALL.T.contiguous()),
-        "Memory of the Linear: 0.1, 1.1, 2.1, 3.1, 0.2,",
+        "Memory of the Embedding: 0.1, 1.1, 2.1, 3.1, 0.2,",
     ),
     "shared memory": (
         two_layers.draw_memory_order(SMALL, SMALL.T),
@@ -161,11 +161,12 @@ def test_a_figure_is_sound_and_tells_its_numbers(name):
         ("bag of words", ["sum", "-0.50", "+6"]),
         ("votes", ["tensor", "+0.25", "+3"]),
         ("matrix", ["row 2", "1", "4", "0", "5"]),
+        ("matrix", ["row 0", "row 2"]),  # the brackets
         ("matrix", ["0", "2, 2", "5"]),
         ("two memories", ["0.1", "1.1", "0.2", "1.2", "0.3", "1.3"]),
         ("both ends", ["scores", "256", "256", "256"]),
         ("differences", ["id 8", "2.0000", "3.5000"]),
-        ("swap", ["=", ]),
+        ("swap", ["="]),
         ("failed swap", ["≠"]),
     ],
 )  # fmt: skip

@@ -93,6 +93,8 @@ def test_equality_shows_the_table_both_forms_and_one_output():
     assert shown[7:] == [[f"id {k}", *two(WEIGHT[k])] for k in IDS]
     for k in range(4):  # five cells twice, the id, and the one; row 0 is nobody's
         assert drawing.svg.count(f"fill: var(--figure-fill-{k},") == (12 if k else 0)
+    assert bold(drawing.svg).count("1") == 3 + 1  # the ones and the id
+    assert "0" not in bold(drawing.svg)
     assert "id 3 becomes the one-hot row (0, 0, 0, 1)" in drawing.alt
     assert f"Both give: ({', '.join(two(WEIGHT[2]))})" in drawing.alt
 
@@ -135,6 +137,7 @@ def test_bits_are_those_in_memory():
     held = [f"{x.float().view(torch.int32).item() & 0xFFFFFFFF:032b}"[:size] for x, size in kept]
     assert digits == "".join(held)
     assert drawing.svg.count("stroke-dasharray: 1 2") == 13 + 16
+    assert drawing.svg.count("fill: var(--figure-fill-0,") == 23 + 10 + 7  # of the mantissa
     assert {"-2.83999395", "-2.83984375", "-2.84375", "sign", "exponent"} <= {*texts(drawing.svg)}
     for (x, _), bits in zip(kept, held, strict=True):
         said = f"{x.item():.9g}: sign {bits[0]}, exponent {bits[1:9]}, mantissa {bits[9:]}"
