@@ -45,7 +45,6 @@ nb_execution_mode = "cache"
 nb_execution_timeout = 120
 nb_merge_streams = False  # run/kernel.py has joined them
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
-suppress_warnings = ["mystnb.exec"]  # claims/faults.py names the cell, its code and error
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 

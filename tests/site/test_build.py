@@ -1,6 +1,7 @@
 """The build itself, on copies: what runs again and what does not, and that a false claim stops it."""
 
 import re
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,12 +83,22 @@ def test_a_change_of_the_package_runs_everything(scratch: Copy, first: str) -> N
 
 
 def test_a_change_of_the_pins_runs_everything(scratch: Copy, first: str) -> None:
-    """Another version of anything may give another output; a lost recording is not read here."""
+    """Another version of anything may give another output."""
     scratch.edit("constraints.txt", "\nnbclient==", "\nnbclient==9")
-    (scratch.root / "src" / "lookup_matmul" / "recorded" / "lost.json").symlink_to("nowhere")
-    (scratch.root / "src" / "lookup_matmul" / "recorded" / "bytes.json").write_bytes(b"\xff")
     assert scratch.build().returncode == 0
     assert scratch.stamp() != first
+
+
+def test_a_recording_that_nobody_can_read_is_no_error_of_the_settings(scratch: Copy) -> None:
+    """They only ask whether it has changed; what reads it says what is wrong."""
+    recorded = scratch.root / "src" / "lookup_matmul" / "recorded"
+    before = runpy.run_path(str(scratch.root / "docs" / "conf.py"))["nb_execution_cache_path"]
+    (recorded / "lost.json").symlink_to("nowhere")
+    (recorded / "bytes.json").write_bytes(b"\xff")
+    after = runpy.run_path(str(scratch.root / "docs" / "conf.py"))["nb_execution_cache_path"]
+    (recorded / "lost.json").unlink()
+    (recorded / "bytes.json").unlink()
+    assert after != before
 
 
 def test_a_page_that_is_gone_leaves_no_html_and_its_label_may_move(scratch: Copy) -> None:

@@ -1,8 +1,12 @@
 """Warns of what lint_pages.py finds on a page, and shows what the page excuses, and why."""
 
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import lint_pages
 from claims.folds import fold
 from docutils import nodes
-from lint_pages import findings
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -15,7 +19,7 @@ LONGEST_S = 20.0  # of a page's code, since everybody waits for it
 
 def check_source(app: Sphinx, docname: str, _source: list[str]) -> None:
     """Warn of each finding, by its line."""
-    for line, says in findings(page_of(app, docname)):
+    for line, says in lint_pages.findings(page_of(app, docname)):
         LOG.warning(says, location=(docname, line))
 
 
@@ -45,8 +49,11 @@ def check_run(app: Sphinx, doctree: nodes.document) -> None:
         )
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> dict[str, Any]:
     """Connect to the text of a page, and to what was read."""
     app.connect("source-read", check_source)
     app.connect("doctree-read", check_run)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    # Other rules judge every page anew.
+    rules = sorted(Path(lint_pages.__file__).parent.glob("*_*.py"))
+    version = crc32(b"".join(path.read_bytes() for path in rules)) or 1
+    return {"env_version": version, "parallel_read_safe": True, "parallel_write_safe": True}
