@@ -187,7 +187,7 @@ def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
     """The cache of executed pages is repaired where a kill can have damaged it."""
     names = ("index", "second", "third")
     for name in names[1:]:
-        copy.write(name, f"# {name}\n\n{STAMP}".replace("import time", f"import time  # {name}"))
+        copy.write(name, f"# {name}\n\n{STAMP}".replace("import time", f"# {name}\nimport time"))
     assert copy.build().returncode == 0
     pages = sorted(copy.root.glob("build/executed/*/executed/*/base.ipynb"))
     pages[0].write_text("", "utf-8")
