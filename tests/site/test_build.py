@@ -174,7 +174,7 @@ import torch
 from pathlib import Path
 
 torch.set_num_threads(1)
-root = Path({root!r})
+root = Path("..")
 print("NAME beside", sorted(path.name for path in root.glob("runs-*")))
 (root / "runs-NAME").touch()
 (root / "began-NAME").touch()
@@ -190,7 +190,7 @@ def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path: Path) -> 
     copy.write("index", f"# Index\n{TOCTREE}", head=PROSE)
     for name in ("first", "second", "timed"):
         awaited = [] if name == "timed" else ["first", "second"]
-        code = MEETING.format(root=str(tmp_path), awaited=awaited).replace("NAME", name)
+        code = MEETING.format(awaited=awaited).replace("NAME", name)
         head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n") if not awaited else HEAD
         copy.write(name, f"# {name}\n\n{cell(code)}", head=head)
     built = copy.build()

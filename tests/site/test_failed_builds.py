@@ -68,10 +68,11 @@ STOPPED = {
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
-    """Return a copy whose only page is right."""
+    """Return a copy whose pages are right: the index, and one without code."""
     made = Copy(tmp_path, bare=True)
     made.clear_pages()
     made.write("index", f"# Index\n\n{STAMP}{TOCTREE}")
+    made.write("plain", "# Plain\n\nProse.\n", head=PROSE)
     return made
 
 
@@ -186,7 +187,7 @@ def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
     """The cache of executed pages is repaired where a kill can have damaged it."""
     names = ("index", "second", "third")
     for name in names[1:]:
-        copy.write(name, f"# {name}\n\n{STAMP}".replace("eye(2)", f"eye(2)  # {name}"))
+        copy.write(name, f"# {name}\n\n{STAMP}".replace("import time", f"# {name}\nimport time"))
     assert copy.build().returncode == 0
     pages = sorted(copy.root.glob("build/executed/*/executed/*/base.ipynb"))
     pages[0].write_text("", "utf-8")
@@ -206,9 +207,9 @@ def test_the_second_of_two_builds_at_once_waits_and_says_so(copy: Copy) -> None:
     processes = [copy.start(*SPHINX) for _ in range(2)]
     ended = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0], ended
-    printed = [out for out, _ in ended]
-    assert sum("Another build is writing to" in out for out in printed) == 1
-    assert sum(" s  index" in out for out in printed) == 1
+    outputs = [out for out, _ in ended]
+    assert sum("Another build is writing to" in out for out in outputs) == 1
+    assert sum(" s  index" in out for out in outputs) == 1
 
 
 def test_noise_of_a_missing_driver_stays_off_the_pages(copy: Copy, tmp_path: Path) -> None:
