@@ -227,7 +227,7 @@ if int(os.environ.get("KINETO_LOG_LEVEL", 1)) < 5:
     os.write(2, b"ERROR:2026-01-01 gpuGetDeviceCount failed with code 35")
 if int(os.environ.get("KINETO_LOG_LEVEL", 1)) < 99:
     os.write(2, b"USDT: provider unavailable")"""
-    copy.write("index", f"# Noise\n\n{cell(code)}")
+    copy.write("index", f"# Noise\n\n{cell(code)}{TOCTREE}")
     path = f"{nvcc.parent}{os.pathsep}{os.environ['PATH']}"
     built = copy.run(*SPHINX, PATH=path, CUDA_PATH=str(nvcc.parent.parent))
     assert (built.returncode, built.stderr) == (0, "")
