@@ -52,7 +52,7 @@ STOPPED = {
     "false": (RUN + cell("assert 1 == 2, 41 + 1"), "this cell failed: AssertionError: 42"),
     "dead": (RUN + cell("import os; os._exit(3)"), "DeadKernelError: Kernel died"),
     "segfault": (RUN + cell("import ctypes; ctypes.string_at(0)"), "DeadKernelError: Kernel died"),
-    "no-utf8": ("# Caf\udce9\n", "byte 0xe9 is not UTF-8"),
+    "no-utf8": ("# Ol\udce9\n", "byte 0xe9 is not UTF-8"),
     "option": (RUN + cell("x = 1", ":tags: [a\n"), "could not be read: Invalid options format"),
     "tags": (RUN + cell("x = 1", ":tags: check\n"), "in a cell's `tags`, 'check' is not of type"),
     "no-yaml": (headed("a: [\n"), "the front matter is no YAML"),
