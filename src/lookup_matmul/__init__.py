@@ -21,9 +21,8 @@ from lookup_matmul.diagnosis.compare import compare
 from lookup_matmul.diagnosis.layers import Layer
 from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
 from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
-from lookup_matmul.equality.movement import rows_moved
 from lookup_matmul.equality.rounding import rounding_bound
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality.storage import rows_moved, shares_storage
 from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.onehot.layers import copy_weight, to_embedding, to_linear
