@@ -34,12 +34,8 @@ def dense_rows(
 
     Raises
     ------
-    TypeError
-        As for :func:`sum_of_rows`; also if ``vocab_size`` is no ``int``.
-    ValueError
-        As for :func:`sum_of_rows`; also if ``vocab_size`` is negative.
-    IndexError
-        If a column is negative or not below ``vocab_size``.
+    TypeError, ValueError, IndexError
+        As for :func:`sum_of_rows`; also if ``vocab_size`` is no ``int`` or negative.
 
     Examples
     --------
@@ -77,12 +73,8 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
 
     Raises
     ------
-    TypeError
+    TypeError, ValueError, IndexError
         As for :func:`sum_of_rows`.
-    ValueError
-        As for :func:`sum_of_rows`.
-    IndexError
-        If a column is negative or not below the vocabulary size.
 
     Examples
     --------

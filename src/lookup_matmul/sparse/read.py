@@ -11,11 +11,6 @@ import torch
 from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Names, Rows, is_scipy
 from lookup_matmul.sparse.checks import as_bags, check_arrays
 
-# The dtypes that count as sound input and that NumPy and torch both know;
-# a swapped order of bytes makes another dtype.
-INDICES = frozenset(map(np.dtype, ("int32", "int64")))
-VALUES = frozenset(map(np.dtype, "bhilqBHILQefd"))
-
 
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     """Read sparse rows as the arguments of an embedding bag, without copying.
@@ -136,24 +131,10 @@ def _from_scipy(rows: Any, copy: bool) -> Bags:
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, expected "
             "CSR with two dimensions; convert a matrix with rows.tocsr()."
         )
-    return Bags(
-        _tensor("indices", rows.indices, INDICES, copy),
-        _tensor("indptr", rows.indptr, INDICES, copy),
-        _tensor("data", rows.data, VALUES, copy),
-    )
+    return Bags(*(_tensor(array, copy) for array in (rows.indices, rows.indptr, rows.data)))
 
 
-def _tensor(name: str, array: np.ndarray, allowed: frozenset[np.dtype], copy: bool) -> torch.Tensor:
+def _tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
     """Share the memory of an array, or copy it where torch cannot hold it as it is."""
-    if array.dtype not in allowed:
-        remedy = (
-            f"int32 or int64; assign rows.{name} = rows.{name}.astype('int64') if its values are "
-            "meant as row numbers"
-            if name != "data"
-            else "native integers or floats of at most 64 bits; convert with rows.astype('float64')"
-        )
-        raise TypeError(f"{name} has dtype {array.dtype}, expected {remedy}.")
-    if array.dtype.char == "Q":  # NumPy's second name of uint64, which torch does not know
-        array = array.view(np.uint64)
     shareable = array.flags.c_contiguous and array.flags.writeable
     return torch.from_numpy(array.copy() if copy or not shareable else array)
