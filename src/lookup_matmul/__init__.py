@@ -31,9 +31,8 @@ from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
 from lookup_matmul.sparse.bags import Bags, Rows
 from lookup_matmul.sparse.checks import check_bags
 from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
-from lookup_matmul.sparse.dense import dense_matmul, dense_rows
 from lookup_matmul.sparse.read import to_bags
-from lookup_matmul.sparse.sums import sum_of_rows
+from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
     "Agreement",

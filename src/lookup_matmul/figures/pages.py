@@ -8,8 +8,7 @@ from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
 from lookup_matmul.figures.tables import draw_rows, in_cells, in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
-from lookup_matmul.sparse.dense import dense_rows
-from lookup_matmul.sparse.sums import sum_of_rows
+from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 
 
 def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:
