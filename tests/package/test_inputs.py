@@ -133,14 +133,3 @@ def test_without_the_check_a_table_is_not_looked_at(form):
 def test_empty_ids_are_valid(shape):
     """No ids, nothing to refuse, not even for a table without rows."""
     check_inputs(torch.empty(shape, dtype=torch.int32), torch.zeros(0, 5))
-
-
-@pytest.mark.parametrize("form", [lookup, one_hot_matmul])
-def test_check_changes_no_argument(form):
-    """Nothing is converted, clamped or written."""
-    ids, weight = IDS.int(), torch.randn(4, 5)
-    before = ids.clone(), weight.clone()
-    form(ids, weight)
-    assert ids.dtype == torch.int32
-    assert torch.equal(ids, before[0])
-    assert torch.equal(weight, before[1])

@@ -46,16 +46,11 @@ Largest difference: 0 at [1].
 
 
 def assert_within(
-    actual: torch.Tensor,
-    expected: torch.Tensor,
-    bound: float | torch.Tensor,
-    *,
-    nan_positions: bool = False,
-    zero_signs: bool = False,
+    actual: torch.Tensor, expected: torch.Tensor, bound: float | torch.Tensor
 ) -> None:
     """Raise unless every element differs from the expected one by at most ``bound``.
 
-    The difference is taken in float64, so the two dtypes may differ.
+    The difference is taken in float64, so the two dtypes may differ; any NaN fails.
     A bound of ``0.0`` asks for equal values.
 
     Parameters
@@ -65,10 +60,6 @@ def assert_within(
         Integers are equal or not: :func:`assert_bitwise_equal` compares them.
     bound : float or torch.Tensor
         Largest absolute difference allowed, at least zero; a tensor must broadcast to the shape.
-    nan_positions : bool
-        ``True`` asks for NaN in exactly the same places; otherwise any NaN fails.
-    zero_signs : bool
-        ``True`` asks that zeros also agree in their sign.
 
     Raises
     ------
@@ -102,16 +93,9 @@ Largest difference: 0.25 at [1].
         raise ValueError(f"bound is {bound}, expected a number of at least 0.")
     # A NaN compares as false, so it is never inside by accident.
     inside = difference(actual, expected) <= limit
-    if nan_positions:
-        inside |= actual.isnan() & expected.isnan()
-    if zero_signs:
-        zeros = (actual == 0) & (expected == 0)
-        inside &= ~zeros | (actual.signbit() == expected.signbit())
     if not inside.all():
         size = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
-        wanted = (actual.isnan() & expected.isnan() & ~inside).any()
-        remedy = " Pass nan_positions=True if NaN is expected here." if wanted else ""
-        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}{remedy}")
+        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}")
 
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:

@@ -32,17 +32,9 @@ def draw_intervals(
 ) -> Drawing:
     """Draw low, middle and high of each measurement on one line, its name above it.
 
-    Parameters
-    ----------
-    groups : collections.abc.Mapping
-        A heading, which may be empty, and the measurements under it: name and
-        (low, middle, high). The k-th of each group has the same color and marker.
-    x_label, alt : str
-        What the axis shows, with its unit, and the story in words, made from the same numbers.
-    log_x : bool
-        Whether the axis is logarithmic; otherwise it begins at zero.
-    limit : tuple, optional
-        Name and value of a vertical line to compare with.
+    Under each heading, which may be empty, are names with (low, middle, high); the k-th of each
+    group has the same color and marker. The axis begins at zero unless it is logarithmic, and
+    ``limit`` has the name and the value of a vertical line to compare with.
 
     Examples
     --------
@@ -91,15 +83,8 @@ def draw_parts(
 ) -> Drawing:
     """Draw a bar for each whole, composed of its parts.
 
-    Parameters
-    ----------
-    wholes : collections.abc.Mapping
-        Name of each whole, and its parts: name and size, not below zero.
-        Up to five different names of parts; each has one color and pattern in all bars.
-    x_label, alt : str
-        What the sizes are, with their unit, and the story in words, made from the same numbers.
-    totals : bool
-        Whether the sum of its parts follows the name of each whole.
+    Each has the sizes of its parts by name, up to five different ones; a part has one color and
+    pattern in all bars. ``totals`` writes the sum of the parts behind the name of each whole.
 
     Examples
     --------

@@ -16,13 +16,9 @@ STRIP = 2.0  # heights of a cell from one strip to the next
 def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0) -> Drawing:
     """Draw the bits of numbers in formats that are float32 with fewer bits in the mantissa.
 
-    Parameters
-    ----------
-    numbers : collections.abc.Mapping
-        For each strip its name, one number of any floating dtype that float32 holds exactly,
-        and how many bits its format keeps of the mantissa, 0 to 23.
-    token : int
-        The id whose colour the bits of the mantissa get.
+    Each strip has a name, a number of shape () that float32 holds, and how many bits its format
+    keeps of the mantissa, 0 to 23, which get the color of the id ``token``. Raise ValueError if
+    bits are set after these.
 
     Examples
     --------

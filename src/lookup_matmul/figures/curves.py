@@ -36,19 +36,9 @@ def draw_curves(
 ) -> Drawing:
     """Draw one to four curves over common x values, with a bar for each spread.
 
-    Parameters
-    ----------
-    x : collections.abc.Sequence
-        Common to all curves.
-    curves : collections.abc.Mapping
-        Name and values of each curve, as many as ``x`` has: y,
-        or (low, middle, high).
-    x_label, y_label, alt : str
-        What the axes show, with units, and the story in words, made from the same numbers.
-    log_x, log_y : bool
-        Whether an axis is logarithmic.
-    marked : tuple, optional
-        Name and x of a vertical line.
+    Each curve has a name and as many values as ``x``: y, or (low, middle, high). The labels say
+    what the axes show, with units, and ``alt`` tells the story in words, made from the same
+    numbers. ``marked`` has the name and the x of a vertical line.
 
     Examples
     --------
@@ -91,16 +81,8 @@ def draw_curves_with_distances(
 ) -> Drawing:
     """Draw two or three curves that nearly coincide, and below, their distances to the first.
 
-    Parameters
-    ----------
-    x : collections.abc.Sequence
-        Common to all curves.
-    curves : collections.abc.Mapping
-        Name and y values of each curve, as many as ``x`` has.
-    x_label, y_label, alt : str
-        What the axes show, with units, and the story in words, made from the same numbers.
-    limit : tuple, optional
-        Name and value of a line in the lower plot, which no distance should pass.
+    The arguments are those of :func:`draw_curves`; ``limit`` has the name and the value of a line
+    in the lower plot, which no distance should pass.
 
     Examples
     --------
@@ -145,16 +127,9 @@ def draw_predictions(
 ) -> Drawing:
     """Draw measurements as marks, predictions as lines, and where each line begins.
 
-    Parameters
-    ----------
-    measured : collections.abc.Mapping
-        Name of one to four curves, and (low, middle, high) for each x.
-    predicted : collections.abc.Mapping
-        The same names, and a prediction for each x.
-    floors : collections.abc.Mapping
-        The same names, and what is the least at any x: a dotted line.
-    x_label, y_label, alt : str
-        What the logarithmic axes show, with units, and the story in words.
+    ``measured`` has (low, middle, high) for each x of one to four curves, ``predicted`` a number
+    for each x of the same names, and ``floors`` the least at any x, a dotted line. Both axes are
+    logarithmic.
 
     Examples
     --------

@@ -110,13 +110,8 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     # Flush right, since the arrows pass on the left of most tables.
     sheet.text(right, product_at - 0.45, "one-hot rows @ weight", QUIET, "end")
     sheet.text(right, lookup_at - 0.45, "lookup: weight[ids]", QUIET, "end")
-    lines: list[tuple[float, str, str, int, torch.Tensor]] = [
-        (1 + k, f"row {k}", f"Row {k}", k, weight[k]) for k in range(vocab_size)
-    ]
-    for top, name, form in (
-        (product_at, "product", one_hot_matmul),
-        (lookup_at, "lookup", lookup),
-    ):
+    lines = [(1.0 + k, f"row {k}", f"Row {k}", k, weight[k]) for k in range(vocab_size)]
+    for top, name, form in ((product_at, "product", one_hot_matmul), (lookup_at, "lookup", lookup)):
         for i, (k, row) in enumerate(zip(picked, form(ids, weight), strict=True)):
             lines.append((top + i, f"id {k}", f"The {name} for id {k}", k, row))
     story = []

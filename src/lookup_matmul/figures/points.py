@@ -33,20 +33,9 @@ def draw_points(
 ) -> Drawing:
     """Draw each row of a table of two columns as a point with its name.
 
-    Parameters
-    ----------
-    rows : torch.Tensor
-        Shape (number of rows, 2).
-    names : collections.abc.Sequence
-        One for each row.
-    groups : collections.abc.Sequence
-        One for each row, from 0 to 3; rows of one group have one color and one marker.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
-    start : torch.Tensor, optional
-        Shape of ``rows``: where each row came from, drawn as a thin line to its point.
-    axes : tuple
-        What the two numbers are, for both axes.
+    ``rows`` has shape (number of rows, 2), and so has ``start``, from where thin lines lead to the
+    points. Each row has a name and a group from 0 to 3, which decides its color and marker;
+    ``axes`` says what the two numbers are.
 
     Examples
     --------

@@ -12,12 +12,8 @@ from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw the rows that ``ids`` pick from the table, and where each of them goes.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Shape (number of ids,), 1 to 12 of them; dtype int32 or int64.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), each 1 to 12.
+    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension);
+    up to 12 of each can be read.
 
     Examples
     --------
@@ -48,12 +44,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
     """Draw the one-hot row of one id times the table, term by term.
 
-    Parameters
-    ----------
-    token : int
-        The id, from 0 to the vocabulary size less one.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), each 1 to 12.
+    ``weight`` has shape (vocabulary size, embedding dimension); up to 12 of each can be read.
 
     Examples
     --------
@@ -90,16 +81,9 @@ def draw_scatter_add(
 ) -> Drawing:
     """Draw where each row of an arriving gradient is added, and the sums.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Shape (number of ids,), 1 to 12 of them; dtype int32 or int64.
-    arriving : torch.Tensor
-        Shape (number of ids, embedding dimension), the gradient of each looked-up row.
-    vocab_size : int
-        Rows of the table, 1 to 12.
-    padding_idx : int, optional
-        The id whose arriving rows are left out, as by :class:`torch.nn.Embedding`.
+    ``ids`` has shape (number of ids,) and ``arriving``, the gradient of each looked-up row,
+    (number of ids, embedding dimension); up to 12 of each can be read. Rows that arrive for
+    ``padding_idx`` are left out, as by :class:`torch.nn.Embedding`.
 
     Examples
     --------
@@ -139,14 +123,9 @@ def draw_blocks(
 ) -> Drawing:
     """Draw a table with a block of rows for each column of categories, and one record's rows.
 
-    Parameters
-    ----------
-    columns : collections.abc.Mapping
-        Name of each column and its categories, in the order of the table's rows.
-    ids : torch.Tensor
-        Shape (number of rows picked,), the rows of the record, 1 to 12; dtype int32 or int64.
-    weight : torch.Tensor
-        Shape (number of categories in all, embedding dimension), 1 to 12 rows, 1 to 4 columns.
+    ``columns`` has the categories of each column, in the order of the table's rows. ``ids`` has
+    shape (number of rows picked,), ``weight`` (number of categories in all, embedding dimension),
+    of which 12 and 4 can be read.
 
     Examples
     --------

@@ -17,12 +17,8 @@ def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 
     Raise AssertionError if the two differ in a bit, since the drawing says that they do not.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Shape (number of ids,), 1 to 6 of them; dtype int32 or int64.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), vocabulary size 1 to 6, dimension 3 to 5.
+    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension);
+    up to 6 ids and rows fit a phone, and 3 to 5 columns.
 
     Examples
     --------

@@ -54,9 +54,7 @@ def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
         raise ValueError(
             f"{name}.weight is computed from other parameters, expected one that is stored, since "
             "only that can be written and trained; undo it first, for instance with "
-            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight'), "
-            f"torch.nn.utils.remove_weight_norm({name}) or "
-            f"torch.nn.utils.prune.remove({name}, 'weight')."
+            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight')."
         )
     return weight
 

@@ -126,29 +126,9 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
 def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
     """Replace each :class:`OneHotLinear` of a model by an Embedding with the same table.
 
-    The way back from :func:`swap_embeddings`; what is kept there is kept here.
-
-    Parameters
-    ----------
-    model : torch.nn.Module
-        Changed in place.
-    names : collections.abc.Iterable of str, optional
-        Which modules to replace; by default every :class:`OneHotLinear`.
-
-    Returns
-    -------
-    dict of str to str
-        For each name that was replaced, how the rows of the product compare with the table's.
-
-    Raises
-    ------
-    TypeError
-        If a module that was named is no OneHotLinear, or one is a subclass, or what a tool has
-        put in the place of its Linear is none.
-    ValueError
-        If there is nothing to swap; if the Linear has a bias or hooks, or a weight that is
-        computed from others or that another layer uses too, in its own shape;
-        or for the same tables as in :func:`swap_embeddings`.
+    The way back from :func:`swap_embeddings`, with its arguments, result and errors; what is kept
+    there is kept here. Refused is also a Linear that has a bias or hooks, that a tool has replaced,
+    or whose weight another layer uses too in its own shape.
 
     Notes
     -----

@@ -34,11 +34,6 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     IndexError
         If an id is negative or at least ``vocab_size``.
 
-    Notes
-    -----
-    Five numbers are brought to the CPU; on an accelerator that waits for the work queued before,
-    and under :func:`torch.compile` it breaks the graph.
-
     Examples
     --------
     >>> from lookup_matmul import Bags

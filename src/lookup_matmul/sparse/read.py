@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Names, Rows, is_scipy
+from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Rows, is_scipy
 from lookup_matmul.sparse.checks import as_bags, check_arrays
 
 
@@ -64,28 +64,36 @@ def read_rows(
     check: bool,
     copy: bool = False,
 ) -> Bags:
-    """Return sparse rows of any notation as bags, checked if so asked.
+    """Return rows as bags over ``columns``, or their own number of columns, on ``device``.
 
-    They meet a table of ``columns`` rows; ``None`` stands for as many as the rows themselves have.
-    The arrays of SciPy are put on ``device``, if one is named, and copied if ``copy`` says so.
+    Only the arrays of SciPy are moved, and copied if ``copy`` says so.
     """
     shape: Sequence[int] | None = None
     if isinstance(rows, torch.Tensor):
         names, shape, bags = TORCH, rows.shape, _from_torch(rows)
-    elif isinstance(rows, tuple | list) and len(rows) in (2, 3):
+    elif isinstance(rows, tuple | list):
         names, bags = BAGS, as_bags(rows)
     elif is_scipy(rows):
         names, shape, bags = SCIPY, rows.shape, _from_scipy(rows, copy)  # type: ignore[union-attr]
     else:
-        count = f" of {len(rows)}" if isinstance(rows, tuple | list) else ""
         raise TypeError(
-            f"rows is a {type(rows).__name__}{count}, expected a SciPy CSR matrix, a torch tensor "
+            f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor "
             "of layout sparse_csr, or (ids, offsets, weights) as tensors."
         )
     if check:
         if shape is not None:
-            _check_shape(shape, columns, bags.offsets, names)
+            if columns not in (None, shape[1]):
+                raise ValueError(
+                    f"rows has {shape[1]} columns and the table {columns} rows, expected as many; "
+                    "column k of the one multiplies row k of the other, so make both from the same "
+                    "vocabulary."
+                )
             columns = shape[1]
+            if (count := bags.offsets.numel()) != shape[0] + 1:
+                raise ValueError(
+                    f"{names.offsets} has {count} elements, expected {shape[0] + 1} for the "
+                    f"{shape[0]} rows of the matrix; one for each row, and the end."
+                )
         check_arrays(bags, names, columns)
     if device is None or bags.ids.device == device:
         return bags
@@ -95,22 +103,6 @@ def read_rows(
             "move one of them with .to(...)."
         )
     return Bags(*(member.to(device) for member in bags if member is not None))
-
-
-def _check_shape(
-    shape: Sequence[int], columns: int | None, offsets: torch.Tensor, names: Names
-) -> None:
-    if columns is not None and columns != shape[1]:
-        raise ValueError(
-            f"rows has {shape[1]} columns and the table {columns} rows, expected as many; "
-            "column k of the one multiplies row k of the other, so make both from the same "
-            "vocabulary."
-        )
-    if offsets.numel() != shape[0] + 1:
-        raise ValueError(
-            f"{names.offsets} has {offsets.numel()} elements, expected {shape[0] + 1} for the "
-            f"{shape[0]} rows of the matrix; one for each row, and the end."
-        )
 
 
 def _from_torch(rows: torch.Tensor) -> Bags:

@@ -55,15 +55,6 @@ def test_the_smallest_move_is_seen(dtype):
     assert rows_moved(before, after).tolist() == [False, True, False, True]
 
 
-def test_rows_of_an_sgd_step():
-    """Plain SGD moves the rows that the batch used, and no others."""
-    weight = torch.nn.Parameter(torch.randn(5, 2))
-    before = weight.detach().clone()
-    torch.nn.functional.embedding(torch.tensor([4, 1]), weight).sum().backward()
-    torch.optim.SGD([weight], lr=0.1).step()
-    assert rows_moved(before, weight).tolist() == [False, True, False, False, True]
-
-
 @pytest.mark.parametrize("after", [torch.zeros(3, 2), torch.zeros(2, 3).double()])
 def test_other_tables_are_refused(after):
     """Shape and dtype must agree, and a table has two dimensions."""

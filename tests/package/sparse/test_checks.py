@@ -62,7 +62,7 @@ BROKEN = {
     "bags with two columns outside": (lambda: (torch.tensor([1, 4, 5]), OFFSETS, VALUES), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 2 of the 3 entries are outside. Give the table more rows or correct the ids."),
     "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32, expected torch.int32 or torch.int64; convert with offsets.long() if the values are meant as row numbers."),
     "bags of arrays": (lambda: (IDS.numpy(), OFFSETS.numpy()), TypeError, "ids is a ndarray, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
-    "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "rows is a tuple of 4, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
+    "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "bags is a tuple of 4, expected Bags or (ids, offsets, weights); read a matrix with to_bags(...)."),
     "a NumPy array": (lambda: np.ones((3, 4)), TypeError, "rows is a ndarray, expected a SciPy CSR matrix, a torch tensor of layout sparse_csr, or (ids, offsets, weights) as tensors."),
 }  # fmt: skip
 

@@ -161,14 +161,6 @@ def test_bags_share_the_memory_of_scipy(index, dtype):
         assert member.numpy().dtype == array.dtype
 
 
-def test_bags_of_tensors_pass_through():
-    """A triple is checked and returned as it is, without a number of columns to check against."""
-    ids, offsets = torch.tensor([7, 10**6]), torch.tensor([0, 2])
-    assert to_bags((ids, offsets)) == (ids, offsets, None)
-    with pytest.raises(IndexError, match="row 0 names column -1"):
-        to_bags((torch.tensor([-1]), torch.tensor([0, 1])))
-
-
 def test_an_edited_matrix_edits_its_bags():
     """As documented: SciPy adds up duplicates unasked, and a copy is spared."""
     arrays = np.array([1, 4, 2], np.float32), np.array([2, 2, 0]), np.array([0, 2, 3])
