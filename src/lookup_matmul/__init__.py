@@ -21,9 +21,8 @@ from lookup_matmul.diagnosis.compare import compare
 from lookup_matmul.diagnosis.layers import Layer
 from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
 from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
-from lookup_matmul.equality.movement import rows_moved
 from lookup_matmul.equality.rounding import rounding_bound
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality.storage import rows_moved, shares_storage
 from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.onehot.layers import copy_weight, to_embedding, to_linear
@@ -32,9 +31,8 @@ from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
 from lookup_matmul.sparse.bags import Bags, Rows
 from lookup_matmul.sparse.checks import check_bags
 from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
-from lookup_matmul.sparse.dense import dense_matmul, dense_rows
 from lookup_matmul.sparse.read import to_bags
-from lookup_matmul.sparse.sums import sum_of_rows
+from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
     "Agreement",

@@ -159,16 +159,11 @@ def check_stored(name: str, tensor: torch.Tensor) -> None:
 def check_vocab_size(vocab_size: int) -> None:
     """Raise unless ``vocab_size`` can be a number of rows of a table."""
     remedy = "Take it from the tokenizer or the table, not from the ids of one batch."
-    check_rows("vocab_size", vocab_size, remedy)
-
-
-def check_rows(name: str, rows: int, remedy: str) -> None:
-    """Raise unless a value of this name can be a number of rows."""
-    if not isinstance(rows, int) or isinstance(rows, bool):
-        arrived = f"{rows!r:.60} of type {type(rows).__name__}"
-        raise TypeError(f"{name} is {arrived}, expected an int. {remedy}")
-    if rows < 0:
-        raise ValueError(f"{name} is {rows}, expected at least 0. {remedy}")
+    if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
+        arrived = f"{vocab_size!r:.60} of type {type(vocab_size).__name__}"
+        raise TypeError(f"vocab_size is {arrived}, expected an int. {remedy}")
+    if vocab_size < 0:
+        raise ValueError(f"vocab_size is {vocab_size}, expected at least 0. {remedy}")
 
 
 def find_outside(

@@ -26,22 +26,16 @@ LARGE = "1 of the 1 ids is outside. Give the table more rows or correct the ids.
 BAD_INPUTS = {
     "ids is a list": ([2, 3], GOOD, TypeError, "ids has type builtins.list, expected torch.Tensor; wrap it in torch.tensor(...)."),
     "ids is float": (torch.tensor([2.5, 1.5]), GOOD, TypeError, "ids has dtype torch.float32, expected torch.int32 or torch.int64; convert with ids.long()"),
-    "ids is bool": (torch.tensor([True]), GOOD, TypeError, "ids has dtype torch.bool"),
-    "ids is uint8": (torch.tensor([1], dtype=torch.uint8), GOOD, TypeError, "ids has dtype torch.uint8"),
     "ids are sparse": (IDS.to_sparse(), GOOD, ValueError, "ids has layout torch.sparse_coo, expected a dense tensor; convert with ids.to_dense()."),
     "weight is a layer": (IDS, torch.nn.Linear(4, 4), TypeError, "weight has type torch.nn.modules.linear.Linear, expected torch.Tensor; pass the table itself, such as embedding.weight or linear.weight.T."),
     "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
     "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
-    "weight is a cube": (IDS, torch.ones(4, 5, 6), ValueError, "weight has shape (4, 5, 6), expected two dimensions"),
     "two devices": (IDS, torch.zeros(4, 5, device="meta"), ValueError, "ids is on cpu and weight on meta, expected one device; move one of them with .to(...)"),
     "no numbers": (IDS.to("meta"), GOOD.to("meta"), ValueError, "ids lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
     "id too large": (torch.tensor([[2, 3], [7, 9]]), GOOD, IndexError, "ids[1, 0] is 7, but a table of 4 rows takes 0 <= id <= 3; 2 of the 4 ids are outside. Give the table more rows or correct the ids."),
-    "id just too large": (torch.tensor([3, 4]), GOOD, IndexError, "ids[1] is 4,"),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
     "scalar id": (torch.tensor(4), GOOD, IndexError, "ids is 4, but"),
-    "int32 id": (torch.tensor([2**31 - 1], dtype=torch.int32), GOOD, IndexError, "ids[0] is 2147483647,"),
-    "huge id": (torch.tensor([2**62 + 1]), GOOD, IndexError, "ids[0] is 4611686018427387905,"),
     "empty table": (torch.tensor([0]), GOOD[:0], IndexError, f"ids[0] is 0, but a table of 0 rows takes no id at all; {LARGE}"),
 }  # fmt: skip
 
@@ -139,14 +133,3 @@ def test_without_the_check_a_table_is_not_looked_at(form):
 def test_empty_ids_are_valid(shape):
     """No ids, nothing to refuse, not even for a table without rows."""
     check_inputs(torch.empty(shape, dtype=torch.int32), torch.zeros(0, 5))
-
-
-@pytest.mark.parametrize("form", [lookup, one_hot_matmul])
-def test_check_changes_no_argument(form):
-    """Nothing is converted, clamped or written."""
-    ids, weight = IDS.int(), torch.randn(4, 5)
-    before = ids.clone(), weight.clone()
-    form(ids, weight)
-    assert ids.dtype == torch.int32
-    assert torch.equal(ids, before[0])
-    assert torch.equal(weight, before[1])

@@ -9,8 +9,8 @@ import torch
 
 from lookup_matmul.inputs import check_id_tensor
 from lookup_matmul.sparse.bags import Bags, is_scipy
-from lookup_matmul.sparse.dense import dense_rows
 from lookup_matmul.sparse.read import to_bags
+from lookup_matmul.sparse.sums import dense_rows
 
 
 @dataclass(frozen=True)

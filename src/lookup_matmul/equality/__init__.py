@@ -1,5 +1,5 @@
 """What equal means: the same bits, or a bound on how far a sum can be off.
 
-``assertions`` compares, ``rounding`` bounds the error of a sum, ``movement`` finds the rows that
-a step has changed, ``storage`` finds tensors on one memory.
+``assertions`` compares, ``rounding`` bounds the error of a sum, ``storage`` finds tensors on one
+memory and the rows of a table that a step has changed.
 """

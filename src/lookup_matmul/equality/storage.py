@@ -1,8 +1,8 @@
-"""Whether two tensors lie in one storage."""
+"""Whether two tensors lie in one storage, and which rows of a table a step has changed."""
 
 import torch
 
-from lookup_matmul.inputs import check_type
+from lookup_matmul.equality.assertions import bits_differ, check_dense_real
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
@@ -19,24 +19,12 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
         Whether they view one storage, or storages that overlap, as of views of a NumPy array.
         ``False`` for empty tensors, which hold nothing to share.
 
-    Raises
-    ------
-    TypeError
-        If an argument is no dense tensor.
-
     Examples
     --------
     >>> weight = torch.zeros(4, 5)
     >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())
     (True, False)
     """
-    for name, tensor in (("first", first), ("second", second)):
-        check_type(name, tensor, torch.Tensor, "pass the .weight of a layer")
-        if tensor.layout != torch.strided:
-            raise TypeError(
-                f"{name} has layout {tensor.layout}, expected a dense tensor; "
-                "compare its members, such as .values()."
-            )
     (begin, end), (other_begin, other_end) = _extent(first), _extent(second)
     overlap = max(begin, other_begin) < min(end, other_end)
     filled = first.numel() > 0 < second.numel()
@@ -47,3 +35,48 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
     storage = tensor.untyped_storage()
     begin = storage.data_ptr()
     return begin, begin + storage.nbytes() if begin else 0  # a meta tensor has sizes only
+
+
+def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """Tell for each row whether any of its bits changed.
+
+    Parameters
+    ----------
+    before, after : torch.Tensor
+        The table at two times, same shape (vocabulary size, embedding dimension) and dtype.
+        ``before`` must be a copy, or it has moved along.
+
+    Returns
+    -------
+    torch.Tensor
+        Shape (vocabulary size,), bool.
+
+    Raises
+    ------
+    TypeError
+        If one of the two is no dense real tensor.
+    ValueError
+        If the shapes or dtypes differ, the tables are not two-dimensional,
+        or both lie in one storage.
+
+    Examples
+    --------
+    >>> before = torch.zeros(3, 2)
+    >>> after = before.clone()
+    >>> after[1, 0] = 0.5
+    >>> rows_moved(before, after)
+    tensor([False,  True, False])
+    """
+    check_dense_real("before", before)
+    check_dense_real("after", after)
+    if before.shape != after.shape or before.dim() != 2 or before.dtype != after.dtype:
+        raise ValueError(
+            f"before has shape {tuple(before.shape)} and dtype {before.dtype}, after has "
+            f"{tuple(after.shape)} and {after.dtype}; expected the same table at two times; "
+            "take before = weight.clone()."
+        )
+    if shares_storage(before, after):
+        raise ValueError(
+            "before and after share storage, expected a copy; take before = weight.clone()."
+        )
+    return bits_differ(before, after).any(dim=1)

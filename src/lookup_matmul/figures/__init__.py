@@ -1,7 +1,7 @@
 """Drawings made from tensors: SVG for light and dark, and the same story in words."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lookup_matmul.figures.bits import draw_bits
 from lookup_matmul.figures.sheet import Drawing
@@ -12,15 +12,6 @@ from lookup_matmul.figures.tables import (
     draw_scatter_add,
 )
 from lookup_matmul.figures.two_ways import draw_equality
-
-if TYPE_CHECKING:
-    from lookup_matmul.figures.bars import draw_intervals, draw_parts
-    from lookup_matmul.figures.curves import (
-        draw_curves,
-        draw_curves_with_distances,
-        draw_predictions,
-    )
-    from lookup_matmul.figures.points import draw_points
 
 __all__ = [
     "Drawing",

@@ -1,10 +1,8 @@
-"""What all plots share: axes in the style of the site, what counts as bad input, and the SVG."""
+"""What all plots share: axes in the style of the site, and the SVG."""
 
 import hashlib
 import io
-import math
 import re
-from collections.abc import Iterable, Sequence
 from typing import Literal
 from xml.etree import ElementTree
 
@@ -128,7 +126,7 @@ def in_full(value: float) -> str:
 def in_powers(value: float) -> str:
     """Write a number with a power of ten, if that is not one or ten."""
     digits, power = f"{value:e}".split("e")
-    if float(digits) == 1 and int(power) in (0, 1):
+    if value in (1, 10):
         return f"{value:g}"
     raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"10{raised}" if float(digits) == 1 else f"{float(digits):g} × 10{raised}"
@@ -138,27 +136,3 @@ def write_plain(axis: Axis) -> None:
     """Name the ticks of a logarithmic axis, those between powers of ten too if these are few."""
     axis.set_major_formatter(PlainNumbers())
     axis.set_minor_formatter(PlainNumbers())
-
-
-def check_count(what: str, count: int, most: int) -> None:
-    """Raise ValueError unless there is something to draw, and not too much to be readable."""
-    if not 1 <= count <= most:
-        raise ValueError(f"there are {count} {what}, expected 1 to {most}; draw fewer.")
-
-
-def check_numbers(name: str, values: Iterable[float], *, log: bool) -> None:
-    """Raise ValueError for a number that has no place on its axis."""
-    for value in values:
-        if not (0 < value < math.inf if log else math.isfinite(value)):
-            wanted = "numbers above zero on a logarithmic axis" if log else "finite numbers"
-            raise ValueError(f"{name} holds {value}, expected {wanted}; leave it out.")
-
-
-def check_spread(name: str, spread: Sequence[float], *, log: bool) -> None:
-    """Raise ValueError unless low, middle and high are in order, and none is below its axis."""
-    low, middle, high = spread
-    if not 0 <= low <= middle <= high < math.inf or (log and low == 0):
-        raise ValueError(
-            f"{name!r} is {(low, middle, high)}, "
-            f"expected 0 {'<' if log else '<='} low <= middle <= high, finite."
-        )

@@ -16,24 +16,9 @@ STRIP = 2.0  # heights of a cell from one strip to the next
 def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0) -> Drawing:
     """Draw the bits of numbers in formats that are float32 with fewer bits in the mantissa.
 
-    Parameters
-    ----------
-    numbers : collections.abc.Mapping
-        For each strip its name, one number of any floating dtype that float32 holds exactly,
-        and how many bits its format keeps of the mantissa, 0 to 23.
-    token : int
-        The id whose colour the bits of the mantissa get.
-
-    Returns
-    -------
-    Drawing
-        A strip for each number: sign, exponent and mantissa, and a dashed place for each bit
-        that the format does not have.
-
-    Raises
-    ------
-    ValueError
-        If float32 does not hold a number, or it has more bits than its format keeps.
+    Each strip has a name, a number of shape () that float32 holds, and how many bits its format
+    keeps of the mantissa, 0 to 23, which get the color of the id ``token``. Raise ValueError if
+    bits are set after these.
 
     Examples
     --------
@@ -42,7 +27,7 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     float32 -2.83999991: sign 1, exponent 10000000, mantissa 01101011100001010001111. \
 bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
     """
-    strips = {name: (_bits(name, *entry), *entry) for name, entry in numbers.items()}
+    strips = {name: (_bits(*entry), *entry) for name, entry in numbers.items()}
     sheet = Sheet(WIDTH)
     for i, (name, (bits, number, kept)) in enumerate(strips.items()):
         sheet.text(MARGIN, STRIP * i + 0.5, name, at="start", bold=True)
@@ -50,16 +35,9 @@ bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
         for k, digit in enumerate(bits):
             there, coloured = k < 1 + EXPONENT + kept, EXPONENT < k < 1 + EXPONENT + kept
             fill, stroke = colours_of(token) if coloured else ("none", LINE)
-            sheet.cell(
-                _left(k),
-                STRIP * i + 1 - 2 / CELL_HEIGHT,
-                BIT_WIDTH,
-                digit if there else "",
-                height=BIT_HEIGHT,
-                fill=fill,
-                stroke=stroke,
-                stroke_dasharray="none" if there else "1 2",
-            )
+            dash, text = ("none", digit) if there else ("1 2", "")
+            place = (_left(k), STRIP * i + 1 - 2 / CELL_HEIGHT, BIT_WIDTH, text)
+            sheet.cell(*place, height=BIT_HEIGHT, fill=fill, stroke=stroke, stroke_dasharray=dash)
     below = STRIP * len(strips) + 0.25
     sheet.text(MARGIN, below, "sign", QUIET, "start")
     sheet.text(_left(1) + EXPONENT * BIT_WIDTH / 2 + 6, below, "exponent", QUIET)
@@ -67,17 +45,14 @@ bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
     return sheet.finish(" ".join(_story(name, *strip) for name, strip in strips.items()))
 
 
-def _bits(name: str, number: torch.Tensor, kept: int) -> str:
+def _bits(number: torch.Tensor, kept: int) -> str:
     """Return the 32 bits of a number as digits, once it is clear that the format holds them."""
-    wide = number.detach().cpu().reshape(()).double()
-    single = wide.float()
-    if not torch.equal(single.double().nan_to_num(0), wide.nan_to_num(0)):
-        raise ValueError(f"{name!r} is {number.item()!r}, expected a number that float32 holds.")
+    single = number.detach().float()
     digits = f"{int(single.view(torch.int32).item()) & 0xFFFFFFFF:032b}"
-    if not 0 <= kept <= MANTISSA or "1" in digits[1 + EXPONENT + kept :]:
+    if "1" in digits[1 + EXPONENT + kept :]:
         raise ValueError(
-            f"{name!r} keeps {kept} bits of the mantissa, expected 0 to {MANTISSA}, "
-            f"and no bit set after them; its bits are {digits}."
+            f"{number.item()!r} has the bits {digits}, expected none set after the first {kept} "
+            "of the mantissa; cut the number off first."
         )
     return digits
 

@@ -12,9 +12,6 @@ from lookup_matmul.figures.axes import (
     PLOT,
     WIDTH,
     Spread,
-    check_count,
-    check_numbers,
-    check_spread,
     finish,
     paper,
     plot_axes,
@@ -39,30 +36,9 @@ def draw_curves(
 ) -> Drawing:
     """Draw one to four curves over common x values, with a bar for each spread.
 
-    Parameters
-    ----------
-    x : collections.abc.Sequence
-        Common to all curves.
-    curves : collections.abc.Mapping
-        Name and values of each curve, as many as ``x`` has: y,
-        or (low, middle, high) in this order and none below zero.
-    x_label, y_label, alt : str
-        What the axes show, with units, and the story in words, made from the same numbers.
-    log_x, log_y : bool
-        Whether an axis is logarithmic.
-    marked : tuple, optional
-        Name and x of a vertical line.
-
-    Returns
-    -------
-    Drawing
-        Curves that differ in color, dash and marker, with a legend.
-
-    Raises
-    ------
-    ValueError
-        If there are no or more than four curves, a spread is out of order,
-        or a number is not above zero on a logarithmic axis.
+    Each curve has a name and as many values as ``x``: y, or (low, middle, high). The labels say
+    what the axes show, with units, and ``alt`` tells the story in words, made from the same
+    numbers. ``marked`` has the name and the x of a vertical line.
 
     Examples
     --------
@@ -72,25 +48,14 @@ def draw_curves(
     >>> draw_curves([0.01, 0.1], times, x_label="share", y_label="ms", alt="No change.")
     No change.
     """
-    check_count("curves", len(curves), len(KINDS))
-    if log_x:
-        check_numbers("x", [*x, marked[1]] if marked else x, log=True)
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
-        for (colour, dash, marker), (name, values) in zip(KINDS, curves.items(), strict=False):
+        for k, (name, values) in enumerate(curves.items()):
+            colour, dash, marker = KINDS[k]
             spreads = [value for value in values if isinstance(value, tuple)]
-            for spread in spreads:
-                check_spread(name, spread, log=log_y)
             y = [middle for _, middle, _ in spreads] or list(values)
-            if log_y:
-                check_numbers(f"curve {name!r}", y, log=True)
-            look: dict[str, Any] = {
-                "ls": dash,
-                "lw": 1.6,
-                "marker": marker,
-                "markevery": max(1, len(x) // 12),
-            }
-            ax.plot(x, y, color=colour, ms=5 if spreads else 4, label=name, **look)
+            (line,) = ax.plot(x, y, color=colour, ls=dash, lw=1.6, label=name)
+            line.set(marker=marker, ms=5 if spreads else 4, markevery=max(1, len(x) // 12))
             if spreads:
                 lows, _, highs = zip(*spreads, strict=True)
                 ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
@@ -116,27 +81,8 @@ def draw_curves_with_distances(
 ) -> Drawing:
     """Draw two or three curves that nearly coincide, and below, their distances to the first.
 
-    Parameters
-    ----------
-    x : collections.abc.Sequence
-        Common to all curves.
-    curves : collections.abc.Mapping
-        Name and y values of each curve, as many as ``x`` has.
-    x_label, y_label, alt : str
-        What the axes show, with units, and the story in words, made from the same numbers.
-    limit : tuple, optional
-        Name and value of a line in the lower plot, which no distance should pass.
-
-    Returns
-    -------
-    Drawing
-        Above: lines from wide to narrow, their markers at different places, so that all can be
-        seen. Below: absolute differences on a logarithmic axis; none are drawn where they are 0.
-
-    Raises
-    ------
-    ValueError
-        If there are more than three curves, or the limit is not above zero.
+    The arguments are those of :func:`draw_curves`; ``limit`` has the name and the value of a line
+    in the lower plot, which no distance should pass.
 
     Examples
     --------
@@ -145,9 +91,6 @@ def draw_curves_with_distances(
     >>> draw_curves_with_distances([0, 1], losses, **words)
     They agree.
     """
-    check_count("curves", len(curves), 3)
-    if limit:
-        check_numbers("limit", limit[1:], log=True)
     first, *others = curves.items()
     with style.context(PLOT):
         figure = paper(WIDTH, 360, layout="constrained")
@@ -184,29 +127,9 @@ def draw_predictions(
 ) -> Drawing:
     """Draw measurements as marks, predictions as lines, and where each line begins.
 
-    Parameters
-    ----------
-    measured : collections.abc.Mapping
-        Name of one to four curves, and (low, middle, high) for each x, in this order, above zero.
-    predicted : collections.abc.Mapping
-        The same names, and a prediction for each x.
-    floors : collections.abc.Mapping
-        The same names, and what is the least at any x: a dotted line.
-    x_label, y_label, alt : str
-        What the logarithmic axes show, with units, and the story in words.
-
-    Returns
-    -------
-    Drawing
-        Curves that differ in color, dash and marker, with a legend.
-
-    Raises
-    ------
-    ValueError
-        If there are no or more than four curves, a measurement is out of order,
-        or a number is not above zero.
-    KeyError
-        If a measured curve, or a place on it, has no prediction.
+    ``measured`` has (low, middle, high) for each x of one to four curves, ``predicted`` a number
+    for each x of the same names, and ``floors`` the least at any x, a dotted line. Both axes are
+    logarithmic.
 
     Examples
     --------
@@ -214,16 +137,11 @@ def draw_predictions(
     >>> draw_predictions(times, model, {"lookup": 1.5}, x_label="ids", y_label="µs", alt="2 µs.")
     2 µs.
     """
-    check_count("curves", len(measured), len(KINDS))
-    check_numbers("floors", floors.values(), log=True)
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
-        for (colour, dash, marker), (name, spreads) in zip(KINDS, measured.items(), strict=False):
-            for spread in spreads.values():
-                check_spread(name, spread, log=True)
+        for k, (name, spreads) in enumerate(measured.items()):
+            colour, dash, marker = KINDS[k]
             x, line = list(spreads), [predicted[name][size] for size in spreads]
-            check_numbers(f"measured of {name!r}", x, log=True)
-            check_numbers(f"predicted of {name!r}", line, log=True)
             lows, middles, highs = zip(*spreads.values(), strict=True)
             ax.plot(x, middles, color=colour, ls="", marker=marker, ms=6, label=name)
             ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)

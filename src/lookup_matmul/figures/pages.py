@@ -6,10 +6,9 @@ import torch
 
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
-from lookup_matmul.figures.tables import in_cells, in_words
+from lookup_matmul.figures.tables import draw_rows, in_cells, in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
-from lookup_matmul.sparse.dense import dense_rows
-from lookup_matmul.sparse.sums import sum_of_rows
+from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 
 
 def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -48,18 +47,14 @@ def draw_shards(ids: torch.Tensor, weight: torch.Tensor, parts: Sequence[slice])
     sheet, y, words = Sheet(right + 8), 0.0, []
 
     def draw_given(row: float, given: torch.Tensor, here: Sequence[int]) -> str:
-        for i, (k, numbers) in enumerate(zip(picked, given, strict=True)):
-            sheet.row(row + i, f"id {k}", in_cells(numbers), colours_of(k) if k in here else None)
+        draw_rows(sheet, row, "id", picked, given, here)
         told = (f"{in_words(x)} for id {k}" for k, x in zip(picked, given, strict=True))
         return ", ".join(told)
 
     for process, part in enumerate(parts):
         held = range(len(weight))[part]
         sheet.caption(y + 0.5, f"process {process} holds")
-        for i, k in enumerate(held):
-            sheet.row(
-                y + 1 + i, f"row {k}", in_cells(weight[k]), colours_of(k) if k in picked else None
-            )
+        draw_rows(sheet, y + 1, "row", held, weight[part], picked)
         y += len(held) + 1.1
         sheet.caption(y + 0.5, "and gives")
         there = torch.tensor([k in held for k in picked]).unsqueeze(1)
@@ -115,13 +110,8 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     # Flush right, since the arrows pass on the left of most tables.
     sheet.text(right, product_at - 0.45, "one-hot rows @ weight", QUIET, "end")
     sheet.text(right, lookup_at - 0.45, "lookup: weight[ids]", QUIET, "end")
-    lines: list[tuple[float, str, str, int, torch.Tensor]] = [
-        (1 + k, f"row {k}", f"Row {k}", k, weight[k]) for k in range(vocab_size)
-    ]
-    for top, name, form in (
-        (product_at, "product", one_hot_matmul),
-        (lookup_at, "lookup", lookup),
-    ):
+    lines = [(1.0 + k, f"row {k}", f"Row {k}", k, weight[k]) for k in range(vocab_size)]
+    for top, name, form in ((product_at, "product", one_hot_matmul), (lookup_at, "lookup", lookup)):
         for i, (k, row) in enumerate(zip(picked, form(ids, weight), strict=True)):
             lines.append((top + i, f"id {k}", f"The {name} for id {k}", k, row))
     story = []

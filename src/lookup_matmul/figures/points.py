@@ -10,8 +10,6 @@ from matplotlib import style
 from lookup_matmul.figures.axes import (
     KINDS,
     PLOT,
-    check_count,
-    check_numbers,
     finish,
     paper,
     plot_axes,
@@ -35,30 +33,9 @@ def draw_points(
 ) -> Drawing:
     """Draw each row of a table of two columns as a point with its name.
 
-    Parameters
-    ----------
-    rows : torch.Tensor
-        Shape (number of rows, 2), 1 to 16 rows.
-    names : collections.abc.Sequence
-        One for each row.
-    groups : collections.abc.Sequence
-        One for each row, from 0 to 3; rows of one group have one color and one marker.
-    alt : str
-        The story of the drawing in words, made from the same numbers.
-    start : torch.Tensor, optional
-        Shape of ``rows``: where each row came from, drawn as a thin line to its point.
-    axes : tuple
-        What the two numbers are, for both axes.
-
-    Returns
-    -------
-    Drawing
-        A square plot in which both axes have one scale.
-
-    Raises
-    ------
-    ValueError
-        If there are too many rows to read, or a number is not finite.
+    ``rows`` has shape (number of rows, 2), and so has ``start``, from where thin lines lead to the
+    points. Each row has a name and a group from 0 to 3, which decides its color and marker;
+    ``axes`` says what the two numbers are.
 
     Examples
     --------
@@ -66,9 +43,6 @@ def draw_points(
     cat and tea lie apart.
     """
     points, begun = rows.tolist(), [] if start is None else start.tolist()
-    check_count("rows", len(points), 16)
-    for what, table in (("rows", points), ("start", begun)):
-        check_numbers(what, [number for row in table for number in row], log=False)
     every = np.array([*points, *begun])
     low, high = every.min(0), every.max(0)
     side = 1.35 * max(*(high - low), 1e-6)  # with room for names at the right
@@ -112,17 +86,9 @@ def draw_path(
             ax.plot(x, y, "o", color=ink, ms=9, zorder=4)
             # The other dashed line never crosses a label on this side.
             side = 1 if (score == max(scores)) == (direction[0] >= 0) else -1
-            aside: dict[str, Any] = {
-                "xytext": (9 * side, 0),
-                "textcoords": "offset points",
-                "va": "center",
-            }
-            look: dict[str, Any] = {
-                "color": ink,
-                "fontweight": "bold",
-                "ha": "left" if side > 0 else "right",
-            }
-            ax.annotate(f"token {k}\nscore {score:g}", (x, y), zorder=5, **aside, **look)
+            at: dict[str, Any] = {"xytext": (9 * side, 0), "textcoords": "offset points"}
+            at |= {"ha": "left" if side > 0 else "right", "va": "center", "fontweight": "bold"}
+            ax.annotate(f"token {k}\nscore {score:g}", (x, y), color=ink, zorder=5, **at)
         low, high = table.amin(0).tolist(), table.amax(0).tolist()
         room = 0.5 * (high[0] - low[0])  # for the labels
         ax.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - 0.8, high[1] + 0.8))

@@ -1,42 +1,19 @@
 """Small tables with each number in its cell: lookups, products, gradients, and blocks of rows."""
 
-from collections.abc import Mapping, Sequence
-from numbers import Integral
+from collections.abc import Container, Mapping, Sequence
 
 import torch
 
 from lookup_matmul.figures.palette import INK, QUIET, colours_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
-from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.onehot.one_hot_linear import padding_row
-
-LARGEST = 12  # rows, and columns, that can be read
 
 
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw the rows that ``ids`` pick from the table, and where each of them goes.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Shape (number of ids,), 1 to 12 of them; dtype int32 or int64.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), each 1 to 12.
-
-    Returns
-    -------
-    Drawing
-        The table above, the result below, an arrow for every id.
-
-    Raises
-    ------
-    TypeError
-        As :func:`lookup_matmul.check_inputs` says.
-    ValueError
-        As there; also if there is too much to draw.
-    IndexError
-        As there.
+    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension);
+    up to 12 of each can be read.
 
     Examples
     --------
@@ -44,18 +21,16 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     A table with 2 rows of 2 numbers. Id 1 picks row 1: (1.5000, -2.0000). No arithmetic is done.
     """
     rows = lookup(ids, weight)
-    check_sizes(ids.shape, weight.shape)
     vocab_size, dim = weight.shape
     picked = ids.tolist()
     right = LABEL_WIDTH + dim * CELL_WIDTH
     sheet = Sheet(right + 48)
     sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
-    for k in range(vocab_size):
-        sheet.row(1 + k, f"row {k}", in_cells(weight[k]), colours_of(k) if k in picked else None)
+    draw_rows(sheet, 1, "row", range(vocab_size), weight, picked)
     below = vocab_size + 2.0
     sheet.caption(below - 0.4, "output: one row for each id")
+    draw_rows(sheet, below, "id", picked, rows, picked)
     for i, k in enumerate(picked):
-        sheet.row(below + i, f"id {k}", in_cells(rows[i]), colours_of(k))
         # The arrows nest instead of crossing on one line.
         bend = 0.22 + 0.1 * i / len(picked)
         begin, end = (right + 1, 1.5 + k), (right + 1, below + i + 0.5)
@@ -69,26 +44,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
     """Draw the one-hot row of one id times the table, term by term.
 
-    Parameters
-    ----------
-    token : int
-        The id, from 0 to the vocabulary size less one.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), each 1 to 12.
-
-    Returns
-    -------
-    Drawing
-        Each row of the table beside its factor, 0 or 1, and the sum below.
-
-    Raises
-    ------
-    TypeError
-        As :func:`lookup_matmul.check_inputs` says; also if ``token`` is no ``int``.
-    ValueError
-        As there; also if there is too much to draw.
-    IndexError
-        As there.
+    ``weight`` has shape (vocabulary size, embedding dimension); up to 12 of each can be read.
 
     Examples
     --------
@@ -97,22 +53,14 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2.0000). \
 2 of 4 multiplications are by zero.
     """
-    if not isinstance(token, Integral):
-        raise TypeError(
-            f"token is {token!r} of type {type(token).__name__}, expected an int; pass one id."
-        )
-    ids = torch.tensor([token])
-    product = one_hot_matmul(ids, weight)[0]
-    check_sizes(ids.shape, weight.shape)
+    product = one_hot_matmul(torch.tensor([token]), weight)[0]
     vocab_size, dim = weight.shape
-    factors = one_hot(ids, vocab_size, dtype=torch.int64)[0].tolist()
+    factors = one_hot(torch.tensor(token), vocab_size, dtype=torch.int64).tolist()
     right = LABEL_WIDTH + dim * CELL_WIDTH
     sheet = Sheet(right + 40)
     sheet.caption(0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
-        sheet.row(
-            1 + k, f"{factor}  ×", in_cells(weight[k]), colours_of(k) if factor == 1 else None
-        )
+        sheet.row(1 + k, f"{factor}  ×", in_cells(weight[k]), colours_of(k) if factor else None)
         note, colour = ("kept", colours_of(k)[1]) if factor else ("all 0", QUIET)
         sheet.text(right + 6, 1.5 + k, note, colour, "start")
     sheet.line((4, vocab_size + 1.2), (right, vocab_size + 1.2))
@@ -133,32 +81,9 @@ def draw_scatter_add(
 ) -> Drawing:
     """Draw where each row of an arriving gradient is added, and the sums.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Shape (number of ids,), 1 to 12 of them; dtype int32 or int64.
-    arriving : torch.Tensor
-        Shape (number of ids, embedding dimension), the gradient of each looked-up row.
-    vocab_size : int
-        Rows of the table, 1 to 12.
-    padding_idx : int, optional
-        The id whose arriving rows are left out, as by :class:`torch.nn.Embedding`; negative ones
-        count from the end.
-
-    Returns
-    -------
-    Drawing
-        The arriving rows above, the gradient of the table below, an arrow for every addition.
-
-    Raises
-    ------
-    TypeError
-        As :func:`lookup_matmul.check_ids` says.
-    ValueError
-        As there; also if the shapes do not match, ``padding_idx`` names no row, or there is
-        too much to draw.
-    IndexError
-        As there.
+    ``ids`` has shape (number of ids,) and ``arriving``, the gradient of each looked-up row,
+    (number of ids, embedding dimension); up to 12 of each can be read. Rows that arrive for
+    ``padding_idx`` are left out, as by :class:`torch.nn.Embedding`.
 
     Examples
     --------
@@ -167,11 +92,8 @@ def draw_scatter_add(
 (2.0000) arrives for id 1 and is added into row 1. \
 The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     """
-    check_ids(ids, vocab_size)
-    padding = padding_row(padding_idx, vocab_size)
-    check_sizes(ids.shape, (vocab_size, *arriving.shape[1:]))
     places = ids.tolist()
-    added = [k != padding for k in places]
+    added = [k != padding_idx for k in places]
     kept = arriving.detach() * torch.tensor(added).unsqueeze(1)
     total = arriving.new_zeros(vocab_size, arriving.shape[1]).index_add(0, ids, kept)
     right = LABEL_WIDTH + arriving.shape[1] * CELL_WIDTH
@@ -189,8 +111,7 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
             sheet.arrow(begin, end, colours_of(k)[1], bend=bend)
     sheet.caption(below - 0.4, "gradient of the table")
     used = {k for k, is_added in zip(places, added, strict=True) if is_added}
-    for k in range(vocab_size):
-        sheet.row(below + k, f"row {k}", in_cells(total[k]), colours_of(k) if k in used else None)
+    draw_rows(sheet, below, "row", range(vocab_size), total, used)
     sums = ", ".join(f"row {k} is {in_words(total[k])}" for k in range(vocab_size))
     return sheet.finish(
         f"{len(places)} rows arrive. {' '.join(words)} The table's gradient: {sums}."
@@ -202,30 +123,9 @@ def draw_blocks(
 ) -> Drawing:
     """Draw a table with a block of rows for each column of categories, and one record's rows.
 
-    Parameters
-    ----------
-    columns : collections.abc.Mapping
-        Name of each column and its categories, in the order of the table's rows.
-    ids : torch.Tensor
-        Shape (number of rows picked,), the rows of the record, 1 to 12; dtype int32 or int64.
-    weight : torch.Tensor
-        Shape (number of categories in all, embedding dimension), 1 to 12 rows, 1 to 4 columns.
-
-    Returns
-    -------
-    Drawing
-        The categories beside their rows, each block apart and named with the row it begins at;
-        the picked rows have the colours of their ids, and their sum is below.
-
-    Raises
-    ------
-    TypeError
-        As :func:`lookup_matmul.check_inputs` says.
-    ValueError
-        As there; also if the categories are not as many as the rows, or there is too much
-        to draw.
-    IndexError
-        As there.
+    ``columns`` has the categories of each column, in the order of the table's rows. ``ids`` has
+    shape (number of rows picked,), ``weight`` (number of categories in all, embedding dimension),
+    of which 12 and 4 can be read.
 
     Examples
     --------
@@ -234,16 +134,8 @@ def draw_blocks(
     One table for size (rows 0 to 1) and colour (rows 2 to 2). The record picks row 1, large, \
 and row 2, red; the sum of these rows is (2.5).
     """
-    check_inputs(ids, weight)
-    check_sizes(ids.shape, weight.shape, columns=(1, 4))
     categories = [name for names in columns.values() for name in names]
-    rows, dim = weight.shape
-    if len(categories) != rows:
-        raise ValueError(
-            f"columns has {len(categories)} categories and weight {rows} rows, expected as many; "
-            "name a category for each row."
-        )
-    picked, total = ids.tolist(), weight[ids].sum(0)
+    dim, picked, total = weight.shape[1], ids.tolist(), weight[ids].sum(0)
     left, width = 132.0, 46.0
     sheet = Sheet(left + max(dim, 2) * width + 8)
     y, k, story = 0.0, 0, []
@@ -270,6 +162,19 @@ and row 2, red; the sum of these rows is (2.5).
     )
 
 
+def draw_rows(
+    sheet: Sheet,
+    top: float,
+    what: str,
+    ids: Sequence[int],
+    rows: torch.Tensor,
+    picked: Container[int],
+) -> None:
+    """Draw a row for each id from ``top`` down, those in color that are picked."""
+    for i, (k, row) in enumerate(zip(ids, rows, strict=True)):
+        sheet.row(top + i, f"{what} {k}", in_cells(row), colours_of(k) if k in picked else None)
+
+
 def in_cells(values: torch.Tensor) -> list[str]:
     """Write four decimals, as torch prints them, and fewer digits where a cell has no room."""
     return list(map(_number, values.tolist()))
@@ -283,25 +188,3 @@ def _number(value: float) -> str:
 def in_words(values: torch.Tensor) -> str:
     """Write a row of numbers as the cells show them, for those who hear the drawing."""
     return f"({', '.join(in_cells(values))})"
-
-
-def check_sizes(
-    ids: Sequence[int],
-    table: Sequence[int],
-    *,
-    rows: int = LARGEST,
-    columns: tuple[int, int] = (1, LARGEST),
-) -> None:
-    """Raise ValueError unless ids and table are of shapes that are small enough to be readable."""
-    least, most = columns
-    if (
-        len(ids) != 1
-        or len(table) != 2
-        or not all(1 <= size <= rows for size in (ids[0], table[0]))
-        or not least <= table[1] <= most
-    ):
-        raise ValueError(
-            f"ids has shape {tuple(ids)} and the table {tuple(table)}, expected (n,) and two "
-            f"sizes: 1 to {rows} ids and rows, {least} to {most} columns, to be readable; "
-            "draw a slice."
-        )

@@ -124,9 +124,8 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
             middle = PASSAGE + (j + 0.5) * cell
             sheet.arrow((middle, begin), (middle, end), QUIET)
     top, bottom = _draw_table(sheet, numbers, vocab_size)
-    copied = f"lookup: copies {n} row{'s' if n > 1 else ''}"
     for row, begin, title in (
-        (3.5, top, copied),
+        (3.5, top, f"lookup: copies {n} rows"),
         (10.45, bottom, f"product: all {vocab_size:,} rows"),
     ):
         sheet.text(PASSAGE, row, title, INK, "start", True)
@@ -144,19 +143,15 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
 def _draw_table(sheet: Sheet, ids: Sequence[int], vocab_size: int) -> tuple[float, float]:
     """Draw the rows of the ids, and dots for rows between; return where arrows leave it."""
     shown = sorted(set(ids))
-    gaps = [b - a > 1 for a, b in zip([-1, *shown], [*shown, vocab_size], strict=True)]
-    height = len(shown) + 0.7 * sum(gaps)
-    row = top = 7.7 - height / 2
+    height = 1.7 * len(shown) + 0.7
+    top = 7.7 - height / 2
     sheet.text(TABLE, top - 1.1, "one table,", INK, "start", True)
     sheet.text(TABLE, top - 0.4, f"{vocab_size:,} rows", INK, "start", True)
     sheet.cell(TABLE, top, TABLE_WIDTH, height=height, stroke_width=1.6)
-    for token, gap in zip([*shown, None], gaps, strict=True):
-        if gap:
-            sheet.text(TABLE + TABLE_WIDTH / 2, row + 0.35, "⋮", QUIET)
-            row += 0.7
-        if token is not None:
-            fill, edge = colours_of(token)
-            text = f"row {token}"
-            sheet.cell(TABLE, row, TABLE_WIDTH, text, bold=True, fill=fill, stroke=edge)
-            row += 1
+    for k in range(len(shown) + 1):
+        sheet.text(TABLE + TABLE_WIDTH / 2, top + 1.7 * k + 0.35, "⋮", QUIET)
+    for k, token in enumerate(shown):
+        fill, edge = colours_of(token)
+        place = (TABLE, top + 1.7 * k + 0.7, TABLE_WIDTH, f"row {token}")
+        sheet.cell(*place, bold=True, fill=fill, stroke=edge)
     return top + 0.2 * height, top + 0.8 * height

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import nn
 
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality.assertions import assert_bitwise_equal, bits_differ
 from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
@@ -72,9 +72,8 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     sheet.text(176, 0.4, "Parameter", QUIET)
     sheet.text(278, 0.4, "memory", QUIET)
     for p, row in enumerate(box_at):
-        sheet.cell(
-            138, row - 0.45, 76, f"Parameter {p + 1}", height=0.9, stroke=INK, stroke_width=1.4
-        )
+        box = (138, row - 0.45, 76, f"Parameter {p + 1}")
+        sheet.cell(*box, height=0.9, stroke=INK, stroke_width=1.4)
     for row, weight in zip(memory_at, memories, strict=True):
         width = 88 / len(weight)
         for k in range(len(weight)):
@@ -123,52 +122,37 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
             sheet.cell(*place, height=0.85, fill=fill, ink=ink, bold=True)
         found = name == names[1]
         fill, edge, lw = (PICK, MARK, 2.0) if found else ("none", INK, 1.0)
-        sheet.cell(
-            middle - 60,
-            box_at + 0.6,
-            120,
-            name,
-            bold=found,
-            fill=fill,
-            stroke=edge,
-            stroke_width=lw,
-        )
+        box = (middle - 60, box_at + 0.6, 120, name)
+        sheet.cell(*box, bold=found, fill=fill, stroke=edge, stroke_width=lw)
         sheet.arrow((middle, box_at + 1.65), (middle, box_at + 2.25))
         sheet.text(middle, box_at + 2.55, f"rows, {len(ids)} × {dim}", QUIET)
         draw_grid(middle, box_at + 2.9, [[1] * dim] * len(picked))
     sheet.text(247, 2.35, f"one-hot rows, {len(ids)} × {rows}", QUIET)
     draw_grid(247, 2.7, one_hot(ids, rows, dtype=torch.int64).tolist())
-    for x, begin, end in (
-        (75, 1.7, box_at + 0.55),
-        (247, 1.7, 2.1),
-        (247, box_at - 0.15, box_at + 0.55),
-    ):
+    last = box_at + 0.55
+    for x, begin, end in ((75, 1.7, last), (247, 1.7, 2.1), (247, box_at - 0.15, last)):
         sheet.arrow((x, begin), (x, end))
-    equal = torch.equal(embedding(ids), layer(ids))
-    sheet.text(161, box_at + 2.9 + height / 2, "=" if equal else "≠")
+    assert_bitwise_equal(layer(ids), embedding(ids))
+    sheet.text(161, box_at + 2.9 + height / 2, "=")
     out = f"{len(ids)} rows of {dim} numbers"
     return sheet.finish(
         f"Left: the ids {', '.join(map(str, picked))} go into {names[0]}, and {out} come out. "
         f"Right: they become {len(ids)} one-hot rows of {rows} numbers, which go into {names[1]}; "
-        f"tools find this layer. {out} come out, "
-        f"{'equal to' if equal else 'different from'} those on the left."
+        f"tools find this layer. {out} come out, equal to those on the left."
     )
 
 
 def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[str] = ()) -> Drawing:
-    """Draw two tables of numbers one above the other, and mark the numbers that differ in a bit.
+    """Draw two tables of one dtype one above the other, and mark the numbers that differ in a bit.
 
-    A row that the other lacks differs as a whole; so do numbers of another dtype if their values
-    differ.
+    A row that the other lacks differs as a whole.
     """
     tables = [output.detach() for output in outputs.values()]
     names = list(labels) or [f"row {i}" for i in range(max(map(len, tables)))]
     shown = [[in_cells(row) for row in table] for table in tables]
     common = min(map(len, tables))
-    first, second = (table[:common] for table in tables)
-    same_dtype = first.dtype == second.dtype
-    differ = bits_differ(first, second) if same_dtype else first.double() != second.double()
-    sheet, top = Sheet(LABEL_WIDTH + first.shape[1] * CELL_WIDTH + 8), 0.0
+    differ = bits_differ(*(table[:common] for table in tables))
+    sheet, top = Sheet(LABEL_WIDTH + differ.shape[1] * CELL_WIDTH + 8), 0.0
     for title, table in zip(outputs, shown, strict=True):
         sheet.caption(top + 0.5, title)
         for i, texts in enumerate(table):

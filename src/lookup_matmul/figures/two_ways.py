@@ -7,7 +7,6 @@ import torch
 from lookup_matmul.equality.assertions import assert_bitwise_equal
 from lookup_matmul.figures.palette import colours_of
 from lookup_matmul.figures.sheet import Drawing, Sheet
-from lookup_matmul.figures.tables import check_sizes
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 ROW_HEIGHT, CELL, NARROW, LEFT = 22.0, 46.0, 24.0, 46.0
@@ -16,29 +15,10 @@ ROW_HEIGHT, CELL, NARROW, LEFT = 22.0, 46.0, 24.0, 46.0
 def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw a lookup and a one-hot product of the same ids over the same table, and their output.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Shape (number of ids,), 1 to 6 of them; dtype int32 or int64.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), vocabulary size 1 to 6, dimension 3 to 5.
+    Raise AssertionError if the two differ in a bit, since the drawing says that they do not.
 
-    Returns
-    -------
-    Drawing
-        The table above, the two forms side by side, one output below, with two decimals;
-        at most 320 points wide.
-
-    Raises
-    ------
-    TypeError
-        As :func:`lookup_matmul.check_inputs` says.
-    ValueError
-        As there; also if there is too much to draw.
-    IndexError
-        As there.
-    AssertionError
-        If the two forms differ in a bit, since the drawing says that they do not.
+    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension);
+    up to 6 ids and rows fit a phone, and 3 to 5 columns.
 
     Examples
     --------
@@ -49,7 +29,6 @@ Multiplying: id 1 becomes the one-hot row (0, 1), times the table. \
 Both give: (1.50, -2.00, 3.00).
     """
     rows, product = lookup(ids, weight), one_hot_matmul(ids, weight)
-    check_sizes(ids.shape, weight.shape, rows=6, columns=(3, 5))
     assert_bitwise_equal(product, rows)
     picked, count, vocab_size, dim = ids.tolist(), len(ids), *weight.shape
     encoding = one_hot(ids, vocab_size, dtype=torch.int64).tolist()

@@ -51,13 +51,8 @@ def draw_ratios(
             for kind, (low, middle, high) in line.items():
                 colour, _, marker = KINDS[k := kinds.index(kind)]
                 at = y + 0.62 + 0.16 * k
-                bar: dict[str, Any] = {
-                    "color": colour,
-                    "lw": 3,
-                    "alpha": 0.55,
-                    "solid_capstyle": "butt",
-                }
-                ax.plot([low, high], [at, at], **bar)
+                (bar,) = ax.plot([low, high], [at, at], color=colour, lw=3, alpha=0.55)
+                bar.set_solid_capstyle("butt")
                 label = kind if kind not in ax.get_legend_handles_labels()[1] else None
                 ax.plot(middle, at, marker=marker, color=colour, ms=5, ls="", label=label)
         ax.xaxis.set_major_locator(FixedLocator([0.1, 0.2, 0.5, 1, 2, 5, 10, 20]))

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import torch
 from torch import nn
-from torch.nn.parameter import UninitializedParameter, is_lazy
+from torch.nn.parameter import is_lazy
 
 from lookup_matmul.equality.storage import shares_storage
-from lookup_matmul.inputs import MULTIPLIED, check_type, full_name
+from lookup_matmul.inputs import check_type, full_name
 
 STATE_HOOKS = (
     "_state_dict_hooks",
@@ -37,15 +37,6 @@ def check_unhooked(name: str, layer: nn.Module, remedy: str) -> None:
         )
 
 
-def check_filled(name: str, weight: torch.Tensor) -> None:
-    """Raise if the weight of a layer has a shape and no numbers."""
-    if weight.is_meta:
-        raise ValueError(
-            f"{name}.weight lies on the device meta, which stores no numbers, expected a table "
-            "with numbers; load it, or move it with to_empty(device=...) and initialize it."
-        )
-
-
 def table_of(name: str, layer: nn.Module) -> nn.Parameter:
     """Return the weight of a layer, or raise unless it is one that can be written and trained."""
     if isinstance(layer, nn.Linear) and layer.bias is not None:
@@ -57,62 +48,30 @@ def table_of(name: str, layer: nn.Module) -> nn.Parameter:
 
 
 def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
-    """Return the weight of a layer, or raise if it is computed from others or not there yet."""
+    """Return the weight of a layer, or raise if it is computed from others."""
     weight = layer._parameters.get("weight")
     if weight is None:
         raise ValueError(
             f"{name}.weight is computed from other parameters, expected one that is stored, since "
             "only that can be written and trained; undo it first, for instance with "
-            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight'), "
-            f"torch.nn.utils.remove_weight_norm({name}) or "
-            f"torch.nn.utils.prune.remove({name}, 'weight')."
-        )
-    if isinstance(weight, UninitializedParameter):
-        raise ValueError(
-            f"{name} is a {type(layer).__name__} without a weight so far, expected a table; "
-            "call it with a batch first, which tells it the number of columns."
+            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight')."
         )
     return weight
 
 
-def check_plain(
-    name: str, layer: nn.Module, kind: type[nn.Module], children: Iterable[str] = ()
-) -> None:
-    """Raise if a layer is or holds more than its kind, which would be lost with it."""
+def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
+    """Raise if a layer is more than its kind, which would be lost with it."""
     if type(layer) is not kind or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {full_name(layer)}, expected {kind.__name__} itself, since what a "
             "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
             "on the module that holds it."
         )
-    own = {*layer._parameters, *layer._buffers, *layer._modules} - {"weight", "bias", *children}
-    if own:
-        raise ValueError(
-            f"{name} also holds {sorted(own)}, which would be lost; move it elsewhere first."
-        )
     hooked = [kind for kind in STATE_HOOKS if getattr(layer, kind)]
     if hooked:
         raise ValueError(
             f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "
             "'weight', and the swap renames it; remove them first."
-        )
-
-
-def check_table(name: str, weight: nn.Parameter) -> None:
-    """Raise unless torch can multiply by a table and there are numbers to compare."""
-    dense = type(weight) is nn.Parameter and weight.layout == torch.strided and weight.dim() == 2
-    if not dense or weight.dtype not in MULTIPLIED:
-        raise TypeError(
-            f"{name}.weight is a {type(weight).__qualname__} of {weight.dtype} with shape "
-            f"{tuple(weight.shape)}, expected a dense torch.nn.Parameter with two dimensions of a "
-            "dtype that torch can multiply; swap before sharding or wrapping, or swap the others, "
-            "by names=[...]."
-        )
-    if weight.is_meta or not weight.numel():
-        remedy = "load the weights first" if weight.numel() else "swap the others, by names=[...]"
-        raise ValueError(
-            f"{name}.weight is on {weight.device} with shape {tuple(weight.shape)} and has no "
-            f"numbers, expected some, since the swap compares the outputs; {remedy}."
         )
 
 
@@ -145,29 +104,22 @@ def chosen_modules(
 ) -> dict[nn.Module, list[str]]:
     """Return the modules to swap, each with all of its names in the model."""
     check_type("model", model, nn.Module, "pass the model that holds the layers")
-    wanted = "torch.nn.Embedding" if kind is nn.Embedding else "lookup_matmul.OneHotLinear"
     modules = dict(model.named_modules(remove_duplicate=False))
+    del modules[""]  # a layer is replaced in the module that holds it
     fitting = [name for name, module in modules.items() if isinstance(module, kind)]
-    if isinstance(model, kind):
-        raise ValueError(
-            f"model itself is the {type(model).__name__}, expected one that holds it, since it is "
-            "replaced in place; convert a single layer with to_linear or to_embedding."
-        )
-    asked = fitting if names is None else list(names)
-    if names is None and kind is nn.Embedding:  # quantized layers share the names of the others
-        alike = ("Embedding", "EmbeddingBag")
-        asked = [n for n, m in modules.items() if n in fitting or type(m).__name__ in alike]
+    bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
+    asked = fitting + bags * (kind is nn.Embedding) if names is None else list(names)
     for name in asked:
         if name not in fitting:
             found = f"a {full_name(modules[name])}" if name in modules else "no module of the model"
             raise TypeError(
-                f"{name or 'model'} is {found}, which cannot be swapped, expected {wanted}; "
+                f"{name} is {found}, which cannot be swapped, expected {kind.__name__}; "
                 f"name some of {fitting}."
             )
     if not asked:
         raise ValueError(
-            f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected a "
-            f"{wanted} to swap; swap before scripting or quantizing."
+            f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected some "
+            f"{kind.__name__} that it holds; convert a single layer with to_linear or to_embedding."
         )
     chosen = {modules[name] for name in asked}
     return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}

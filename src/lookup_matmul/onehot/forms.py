@@ -27,13 +27,8 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
 
     Raises
     ------
-    TypeError
-        If an argument is no tensor or of a dtype that is not allowed.
-    ValueError
-        If ``weight`` is not two-dimensional, one of the two is sparse,
-        or they lie on two devices or on ``meta``.
-    IndexError
-        If an id is negative or not below the vocabulary size.
+    TypeError, ValueError, IndexError
+        As :func:`check_inputs` says.
 
     Examples
     --------
@@ -75,12 +70,8 @@ def one_hot(
 
     Raises
     ------
-    TypeError
-        If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
-    ValueError
-        If ``ids`` is sparse or on the device ``meta``, or ``vocab_size`` is negative.
-    IndexError
-        If an id is negative or at least ``vocab_size``.
+    TypeError, ValueError, IndexError
+        As :func:`check_ids` says.
 
     Examples
     --------
@@ -122,13 +113,8 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
 
     Raises
     ------
-    TypeError
-        If an argument is no tensor or of a dtype that is not allowed.
-    ValueError
-        If ``weight`` is not two-dimensional, one of the two is sparse,
-        or they lie on two devices or on ``meta``.
-    IndexError
-        If an id is negative or not below the vocabulary size.
+    TypeError, ValueError, IndexError
+        As :func:`check_inputs` says.
 
     Notes
     -----

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.inputs import check_type
-from lookup_matmul.onehot.checks import check_filled, check_forward, check_unhooked, table_of
+from lookup_matmul.onehot.checks import check_forward, check_unhooked, table_of
 
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
@@ -93,8 +93,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     TypeError
         If ``linear`` is no Linear, or one with a ``forward`` of its own.
     ValueError
-        If it has a bias, hooks, or a weight that is computed from other parameters or not there
-        yet.
+        If it has a bias, hooks, or a weight that is computed from other parameters.
 
     Examples
     --------
@@ -132,7 +131,7 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
         If they are not one Embedding and one Linear, or their dtypes differ.
     ValueError
         If the shapes do not match, the Linear has a bias,
-        or a weight is computed from other parameters, not there yet or on the device ``meta``.
+        or a weight is computed from other parameters.
 
     Examples
     --------
@@ -159,8 +158,6 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
             f"source.weight has dtype {origin.dtype} and target.weight {place.dtype}, "
             "expected one dtype; convert a layer with .to(dtype) first."
         )
-    check_filled("source", origin)
-    check_filled("target", place)
     with torch.no_grad():
         place.copy_(origin.T)
 

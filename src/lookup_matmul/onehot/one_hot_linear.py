@@ -30,11 +30,11 @@ class OneHotLinear(nn.Module):
     Raises
     ------
     TypeError
-        If ``linear`` is no Linear, or one with a ``forward`` of its own, or if ``padding_idx``
-        is no ``int``. When called: if the ids are not int32 or int64.
+        If ``linear`` is no Linear, or one with a ``forward`` of its own.
+        When called: if the ids are not int32 or int64.
     ValueError
-        If it has a bias, or a weight that is computed from other parameters or not there yet,
-        or if ``padding_idx`` names no row. When called: if ids and table are on two devices.
+        If it has a bias, or a weight that is computed from other parameters, or if
+        ``padding_idx`` names no row. When called: if ids and table are on two devices.
 
     Notes
     -----
@@ -61,7 +61,13 @@ class OneHotLinear(nn.Module):
         check_forward("linear", linear, nn.Linear)
         table_of("linear", linear)
         self.linear = linear
-        self.padding_idx = padding_row(padding_idx, linear.in_features)
+        rows = linear.in_features
+        if padding_idx is not None and not -rows <= padding_idx < rows:
+            raise ValueError(
+                f"padding_idx is {padding_idx}, but a table of {rows} rows takes {-rows} to "
+                f"{rows - 1}; pass the id that fills up short sequences."
+            )
+        self.padding_idx = None if padding_idx is None else padding_idx % rows
 
     @property
     def num_embeddings(self) -> int:
@@ -128,29 +134,11 @@ def used_table(linear: nn.Module) -> nn.Parameter | None:
     if not parametrize.is_parametrized(linear, "weight"):
         return None
     steps = _steps(linear)
-    if [type(step) for step in steps] != [Transposed]:
-        return None
-    return steps._parameters["original"]
+    alone = [type(step) for step in steps] == [Transposed]
+    return steps._parameters["original"] if alone else None
 
 
 def _steps(linear: nn.Module) -> parametrize.ParametrizationList:
     steps = linear.get_submodule("parametrizations.weight")
     assert isinstance(steps, parametrize.ParametrizationList)
     return steps
-
-
-def padding_row(padding_idx: int | None, rows: int) -> int | None:
-    """Return the row that a padding index names, counted from the end if it is negative."""
-    if padding_idx is None:
-        return None
-    if not isinstance(padding_idx, int) or isinstance(padding_idx, bool):
-        raise TypeError(
-            f"padding_idx is {padding_idx!r} of type {type(padding_idx).__name__}, expected an int "
-            "or None; pass the id that fills up short sequences."
-        )
-    if not -rows <= padding_idx < rows:
-        raise ValueError(
-            f"padding_idx is {padding_idx}, but a table of {rows} rows takes {-rows} to {rows - 1};"
-            " pass the id that fills up short sequences."
-        )
-    return padding_idx % rows

@@ -34,11 +34,6 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     IndexError
         If an id is negative or at least ``vocab_size``.
 
-    Notes
-    -----
-    Five numbers are brought to the CPU; on an accelerator that waits for the work queued before,
-    and under :func:`torch.compile` it breaks the graph.
-
     Examples
     --------
     >>> from lookup_matmul import Bags
@@ -76,8 +71,16 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
     """Raise as :func:`check_bags` does, in the words of the notation that was read."""
     ids, offsets, weights = bags
     for name, member in zip(names, bags, strict=True):
-        if member is not None:
-            _check_member(name, member, ids, names.ids)
+        if member is not None and (member.dim() != 1 or member.layout is not torch.strided):
+            raise ValueError(
+                f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
+                "expected one dense dimension; flatten it."
+            )
+        if member is not None and member.device != ids.device:
+            raise ValueError(
+                f"{names.ids} is on {ids.device} and {name} on {member.device}, expected one "
+                "device; move one of them with .to(...)."
+            )
     for name, member in ((names.ids, ids), (names.offsets, offsets)):
         if member.dtype not in ID_DTYPES:
             raise TypeError(
@@ -85,8 +88,16 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
                 f"convert with {name}.long() if the values are meant as row numbers."
             )
     check_stored(names.ids, ids)
-    if weights is not None:
-        _check_weights(weights, len(ids), names)
+    if weights is not None and (weights.dtype == torch.bool or weights.is_complex()):
+        raise TypeError(
+            f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
+            "convert with .float() if True counts as 1."
+        )
+    if weights is not None and len(weights) != len(ids):
+        raise ValueError(
+            f"{names.weights} has {len(weights)} elements and {names.ids} {len(ids)}, "
+            "expected as many; give each entry its value."
+        )
     _check_offsets(offsets, len(ids), names)
     if outside := find_outside(ids, columns, "column", "entries"):
         place, value, said = outside
@@ -99,40 +110,9 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
         raise IndexError(f"row {row} names column {value}, {said} {remedy}")
 
 
-def _check_member(name: str, member: torch.Tensor, ids: torch.Tensor, ids_name: str) -> None:
-    if member.dim() != 1 or member.layout is not torch.strided:
-        raise ValueError(
-            f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
-            "expected one dense dimension; flatten it."
-        )
-    if member.device != ids.device:
-        raise ValueError(
-            f"{ids_name} is on {ids.device} and {name} on {member.device}, expected one device; "
-            "move one of them with .to(...)."
-        )
-
-
-def _check_weights(weights: torch.Tensor, entries: int, names: Names) -> None:
-    if weights.dtype == torch.bool or weights.is_complex():
-        raise TypeError(
-            f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
-            "convert with .float() if True counts as 1."
-        )
-    if len(weights) != entries:
-        raise ValueError(
-            f"{names.weights} has {len(weights)} elements and {names.ids} {entries}, "
-            "expected as many; give each entry its value."
-        )
-
-
 def _check_offsets(offsets: torch.Tensor, entries: int, names: Names) -> None:
     """Raise unless the offsets begin with 0, never fall, and end at the number of entries."""
     name, end = names.offsets, len(offsets) - 1
-    if end < 0:
-        raise ValueError(
-            f"{name} is empty, expected one element for each row and the end; "
-            "no rows at all are written as [0]."
-        )
     if (first := int(offsets[0])) != 0:
         raise ValueError(
             f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import torch
 
 from lookup_matmul.inputs import check_vocab_size
-from lookup_matmul.sparse.bags import BAGS, Bags
-from lookup_matmul.sparse.checks import as_bags, check_arrays
+from lookup_matmul.sparse.bags import Bags
+from lookup_matmul.sparse.checks import check_bags
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-NARROW = (torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32)
 
 
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
@@ -37,12 +35,8 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
 
     Raises
     ------
-    TypeError
-        As :func:`check_bags` says; also if ``bags`` is not on a CPU.
-    ValueError
-        As :func:`check_bags` says.
-    IndexError
-        If an id is negative or at least ``vocab_size``.
+    TypeError, ValueError, IndexError
+        As :func:`check_bags` says; a TypeError also if ``bags`` is not on a CPU.
 
     Notes
     -----
@@ -59,9 +53,9 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """
     from scipy import sparse  # here, since nothing else of the package needs it
 
-    bags = as_bags(bags)
     check_vocab_size(vocab_size)
-    check_arrays(bags, BAGS, vocab_size)
+    check_bags(bags, vocab_size)
+    bags = Bags(*bags)
     values = _values(bags, torch.float32).detach()
     if values.is_floating_point() and values.itemsize < 4:
         values = values.float()
@@ -91,12 +85,8 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
 
     Raises
     ------
-    TypeError
-        As :func:`check_bags` says.
-    ValueError
-        As :func:`check_bags` says; also if the ids of a row do not ascend.
-    IndexError
-        If an id is negative or at least ``vocab_size``.
+    TypeError, ValueError, IndexError
+        As :func:`check_bags` says; a ValueError also if the ids of a row do not ascend.
 
     Notes
     -----
@@ -111,9 +101,9 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
             [0., 0., 0., 0.],
             [1., 0., 0., 0.]])
     """
-    bags = as_bags(bags)
     check_vocab_size(vocab_size)
-    check_arrays(bags, BAGS, vocab_size)
+    check_bags(bags, vocab_size)
+    bags = Bags(*bags)
     ids = bags.ids.contiguous()
     offsets = bags.offsets.to(ids.dtype).contiguous()
     falls = ids[1:] <= ids[:-1]
@@ -122,12 +112,9 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     if falls.any():
         place = int(falls.nonzero()[0])
         row = int(torch.searchsorted(offsets, place, right=True)) - 1
-        narrow = bags.weights is not None and bags.weights.dtype in NARROW
-        copied = "astype('int64')" if narrow else "copy()"  # or their sums would wrap around
         raise ValueError(
             f"row {row} has id {int(ids[place])} before {int(ids[place + 1])}, expected ascending "
-            f"and distinct ids; sum_duplicates() of a to_scipy_csr(...).{copied} sorts and adds "
-            "them."
+            "and distinct ids; sum_duplicates() of a to_scipy_csr(...).copy() sorts and adds them."
         )
     values = _values(bags, torch.get_default_dtype())
     size = (len(offsets) - 1, vocab_size)

@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Names, Rows, is_scipy
+from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Rows, is_scipy
 from lookup_matmul.sparse.checks import as_bags, check_arrays
-
-# The dtypes that count as sound input and that NumPy and torch both know;
-# a swapped order of bytes makes another dtype.
-INDICES = frozenset(map(np.dtype, ("int32", "int64")))
-VALUES = frozenset(map(np.dtype, "bhilqBHILQefd"))
 
 
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
@@ -69,28 +64,36 @@ def read_rows(
     check: bool,
     copy: bool = False,
 ) -> Bags:
-    """Return sparse rows of any notation as bags, checked if so asked.
+    """Return rows as bags over ``columns``, or their own number of columns, on ``device``.
 
-    They meet a table of ``columns`` rows; ``None`` stands for as many as the rows themselves have.
-    The arrays of SciPy are put on ``device``, if one is named, and copied if ``copy`` says so.
+    Only the arrays of SciPy are moved, and copied if ``copy`` says so.
     """
     shape: Sequence[int] | None = None
     if isinstance(rows, torch.Tensor):
         names, shape, bags = TORCH, rows.shape, _from_torch(rows)
-    elif isinstance(rows, tuple | list) and len(rows) in (2, 3):
+    elif isinstance(rows, tuple | list):
         names, bags = BAGS, as_bags(rows)
     elif is_scipy(rows):
         names, shape, bags = SCIPY, rows.shape, _from_scipy(rows, copy)  # type: ignore[union-attr]
     else:
-        count = f" of {len(rows)}" if isinstance(rows, tuple | list) else ""
         raise TypeError(
-            f"rows is a {type(rows).__name__}{count}, expected a SciPy CSR matrix, a torch tensor "
+            f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor "
             "of layout sparse_csr, or (ids, offsets, weights) as tensors."
         )
     if check:
         if shape is not None:
-            _check_shape(shape, columns, bags.offsets, names)
+            if columns not in (None, shape[1]):
+                raise ValueError(
+                    f"rows has {shape[1]} columns and the table {columns} rows, expected as many; "
+                    "column k of the one multiplies row k of the other, so make both from the same "
+                    "vocabulary."
+                )
             columns = shape[1]
+            if (count := bags.offsets.numel()) != shape[0] + 1:
+                raise ValueError(
+                    f"{names.offsets} has {count} elements, expected {shape[0] + 1} for the "
+                    f"{shape[0]} rows of the matrix; one for each row, and the end."
+                )
         check_arrays(bags, names, columns)
     if device is None or bags.ids.device == device:
         return bags
@@ -100,22 +103,6 @@ def read_rows(
             "move one of them with .to(...)."
         )
     return Bags(*(member.to(device) for member in bags if member is not None))
-
-
-def _check_shape(
-    shape: Sequence[int], columns: int | None, offsets: torch.Tensor, names: Names
-) -> None:
-    if columns is not None and columns != shape[1]:
-        raise ValueError(
-            f"rows has {shape[1]} columns and the table {columns} rows, expected as many; "
-            "column k of the one multiplies row k of the other, so make both from the same "
-            "vocabulary."
-        )
-    if offsets.numel() != shape[0] + 1:
-        raise ValueError(
-            f"{names.offsets} has {offsets.numel()} elements, expected {shape[0] + 1} for the "
-            f"{shape[0]} rows of the matrix; one for each row, and the end."
-        )
 
 
 def _from_torch(rows: torch.Tensor) -> Bags:
@@ -136,24 +123,10 @@ def _from_scipy(rows: Any, copy: bool) -> Bags:
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, expected "
             "CSR with two dimensions; convert a matrix with rows.tocsr()."
         )
-    return Bags(
-        _tensor("indices", rows.indices, INDICES, copy),
-        _tensor("indptr", rows.indptr, INDICES, copy),
-        _tensor("data", rows.data, VALUES, copy),
-    )
+    return Bags(*(_tensor(array, copy) for array in (rows.indices, rows.indptr, rows.data)))
 
 
-def _tensor(name: str, array: np.ndarray, allowed: frozenset[np.dtype], copy: bool) -> torch.Tensor:
+def _tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
     """Share the memory of an array, or copy it where torch cannot hold it as it is."""
-    if array.dtype not in allowed:
-        remedy = (
-            f"int32 or int64; assign rows.{name} = rows.{name}.astype('int64') if its values are "
-            "meant as row numbers"
-            if name != "data"
-            else "native integers or floats of at most 64 bits; convert with rows.astype('float64')"
-        )
-        raise TypeError(f"{name} has dtype {array.dtype}, expected {remedy}.")
-    if array.dtype.char == "Q":  # NumPy's second name of uint64, which torch does not know
-        array = array.view(np.uint64)
     shareable = array.flags.c_contiguous and array.flags.writeable
     return torch.from_numpy(array.copy() if copy or not shareable else array)

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 import torch
 
@@ -49,11 +48,6 @@ def test_one_bit_is_seen_in_every_dtype(dtype):
     [
         (torch.tensor([0.0]), torch.tensor([-0.0]), "First at [0]: 0.0, expected -0.0"),
         (*quiet_nans(), "First at [0]: nan (bits 0x7fc00000), expected nan (bits 0x7fc00001)."),
-        (-quiet_nans()[0], quiet_nans()[0], "First at [0]: nan (bits 0xffc00000), expected nan (bits 0x7fc00000)."),
-        (torch.tensor([2**62 + 1, 2**62 + 3]), torch.tensor([2**62, 2**62]), "First at [0]: 4611686018427387905, expected 4611686018427387904. Largest difference: 3 at [1]."),
-        (torch.tensor([-(2**63)]), torch.tensor([2**63 - 1]), "Largest difference: 1.845e+19 at [0]."),
-        (torch.tensor([2**64 - 1, 1], dtype=torch.uint64), torch.tensor([2**64 - 3, 2], dtype=torch.uint64), "Largest difference: 2 at [0]."),
-        (torch.tensor([2**64 - 1], dtype=torch.uint64), torch.tensor([1], dtype=torch.uint64), "Largest difference: 1.845e+19 at [0]."),
         (torch.tensor([1], dtype=torch.uint8), torch.tensor([255], dtype=torch.uint8), "Largest difference: 254 at [0]."),
         (torch.tensor([True]), torch.tensor([False]), "First at [0]: True, expected False. Largest difference: 1 at [0]."),
         (torch.tensor([NAN, 1.0]), torch.tensor([1.0, NAN]), "2 of 2 elements differ"),
@@ -94,22 +88,11 @@ def test_within_zero_means_equal_values():
         assert_within(torch.tensor([INF]), torch.tensor([-INF]), 0.0)
 
 
-def test_signs_of_zeros_are_seen_when_asked():
-    """Only zeros: the sign of other numbers is part of their value."""
-    actual, expected = torch.tensor([0.0, 1.0]), torch.tensor([-0.0, 1.0])
-    with pytest.raises(AssertionError, match=r"First at \[0\]: 0.0, expected -0.0"):
-        assert_within(actual, expected, 1.0, zero_signs=True)
-    assert_within(actual, actual.clone(), 0.0, zero_signs=True)
-
-
-def test_nan_positions_are_seen_when_asked():
-    """Without asking every NaN fails; asked, those in the same place pass."""
+def test_a_nan_is_never_within():
+    """Whatever the bound, and though the other is one too."""
     holed = torch.tensor([NAN, 1.0])
-    with pytest.raises(AssertionError, match="nan"):
-        assert_within(holed, holed, 1e9)
-    assert_within(holed, holed.clone(), 0.0, nan_positions=True)
-    with pytest.raises(AssertionError, match="2 of 2"):
-        assert_within(holed, holed.flip(0), INF, nan_positions=True)
+    with pytest.raises(AssertionError, match=r"1 of 2 elements differ. First at \[0\]: nan"):
+        assert_within(holed, holed, INF)
 
 
 @pytest.mark.parametrize("bound", [-1.0, NAN])
@@ -119,44 +102,10 @@ def test_senseless_bounds_are_refused(bound):
         assert_within(torch.zeros(1), torch.zeros(1), bound)
 
 
-@pytest.mark.parametrize(
-    ("bound", "arrived"),
-    [
-        ("0.1", "'0.1' of type str"),
-        (None, "None of type NoneType"),
-        (1 + 2j, "(1+2j) of type complex"),
-        (10**400, "1000"),
-        (torch.tensor([1 + 2j]), "a tensor of layout torch.strided and dtype torch.complex64"),
-        (np.complex64(1 + 2j), "np.complex64(1+2j) of type complex64"),
-    ],
-)
-def test_a_bound_is_a_real_number(bound, arrived):
-    """Nothing is read as one, and no imaginary part is dropped."""
-    message = rf"bound is {re.escape(arrived)}.*, expected a real number that float64 holds"
-    with pytest.raises(TypeError, match=message):
-        assert_within(torch.zeros(1), torch.zeros(1), bound)
-    for real in (0.0, 1, 10**30, np.float32(1), torch.tensor(1), [0.5]):
-        assert_within(torch.zeros(1), torch.zeros(1), real)
-
-
-def test_a_nan_against_a_nan_says_how_it_would_pass():
-    """And nothing of the kind where it would not."""
-    holed = torch.tensor([NAN, 1.0])
-    with pytest.raises(AssertionError, match="Pass nan_positions=True if NaN is expected here"):
-        assert_within(holed, holed.clone(), 0.0)
-    with pytest.raises(AssertionError) as raised:
-        assert_within(holed, holed.flip(0), 0.0)
-    assert "nan_positions" not in str(raised.value)
-
-
 def test_a_bound_larger_than_the_tensors_is_refused():
     """It would compare elements that do not exist."""
-    with pytest.raises(
-        ValueError, match=r"bound has shape \(2, 3\), expected one that broadcasts to \(3,\)"
-    ):
+    with pytest.raises(RuntimeError, match="number of sizes provided"):
         assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2, 3))
-    with pytest.raises(ValueError, match=r"bound has shape \(2,\)"):
-        assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2))
 
 
 def test_a_sign_that_is_not_in_the_bits_yet_counts():
@@ -183,8 +132,8 @@ def test_integers_are_not_compared_through_float64():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ([0.0], "is a list, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
-        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense(), torch.view_as_real or .dequantize()."),
+        ([0.0], "is a list, expected a torch.Tensor; pass the .weight of a layer, or wrap an array"),
+        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense() or torch.view_as_real."),
         (torch.zeros(1).to_sparse(), "has layout torch.sparse_coo and dtype torch.float32, expected a dense real tensor; use .to_dense()"),
     ],
 )  # fmt: skip
@@ -194,10 +143,3 @@ def test_other_kinds_are_refused(check, other, message):
         check(other, torch.zeros(1))
     with pytest.raises(TypeError, match=re.escape(f"expected {message}")):
         check(torch.zeros(1), other)
-
-
-@pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 0.0)])
-def test_tensors_without_numbers_cannot_be_compared(check):
-    """On the device meta nothing is equal or different."""
-    with pytest.raises(ValueError, match="actual and expected lie on the device meta"):
-        check(torch.zeros(2, device="meta"), torch.zeros(2, device="meta"))

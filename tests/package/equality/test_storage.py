@@ -1,12 +1,10 @@
-"""Two tensors on one storage are found, however they view it."""
-
-import re
+"""Tensors on one storage are found, however they view it, and rows that moved by their bits."""
 
 import numpy as np
 import pytest
 import torch
 
-from lookup_matmul import shares_storage
+from lookup_matmul import rows_moved, shares_storage
 
 
 def test_shares_storage_sees_views_and_ignores_empty_tensors():
@@ -46,14 +44,38 @@ def test_shares_storage_sees_views_of_one_array():
     assert not shares_storage(begin, end)
 
 
-@pytest.mark.parametrize(
-    ("first", "message"),
-    [
-        (torch.nn.Embedding(4, 5), "first has type torch.nn.modules.sparse.Embedding, expected torch.Tensor; pass the .weight"),
-        (torch.zeros(1).to_sparse(), "first has layout torch.sparse_coo, expected a dense tensor; compare its members"),
-    ],
-)  # fmt: skip
-def test_what_has_no_storage_is_refused(first, message):
-    """A layer holds a tensor, and a sparse tensor holds several."""
-    with pytest.raises(TypeError, match=re.escape(message)):
-        shares_storage(first, torch.zeros(1))
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_smallest_move_is_seen(dtype):
+    """One unit in the last place of one number, or the sign of a zero."""
+    before = torch.ones(4, 3, dtype=dtype)
+    before[3, 0], before[2] = 0.0, torch.nan  # which stays and has not moved
+    after = before.clone()
+    after[1, 2] += torch.finfo(dtype).eps
+    after[3, 0] = -0.0
+    assert rows_moved(before, after).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("after", [torch.zeros(3, 2), torch.zeros(2, 3).double()])
+def test_other_tables_are_refused(after):
+    """Shape and dtype must agree, and a table has two dimensions."""
+    for before, other in ((torch.zeros(2, 3), after), (torch.zeros(3), torch.zeros(3))):
+        with pytest.raises(ValueError, match=r"expected the same table at two times; take before"):
+            rows_moved(before, other)
+
+
+def test_a_layer_is_no_table():
+    """On either side."""
+    layer, table = torch.nn.Embedding(1, 1), torch.zeros(1, 1)
+    for tables, name in (((layer, table), "before"), ((table, layer), "after")):
+        with pytest.raises(TypeError, match=f"{name} is a Embedding, .*; pass the .weight"):
+            rows_moved(*tables)
+
+
+def test_a_table_is_not_compared_with_itself():
+    """A forgotten clone would hide every move."""
+    weight = torch.nn.Parameter(torch.zeros(2, 3))
+    with pytest.raises(ValueError, match=r"expected a copy; take before = weight.clone\(\)"):
+        rows_moved(weight.detach(), weight)
+    square = torch.zeros(2, 2)
+    with pytest.raises(ValueError, match="share storage"):
+        rows_moved(square.T, square)
