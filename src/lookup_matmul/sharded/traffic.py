@@ -49,15 +49,8 @@ class Collective(NamedTuple):
 def collectives() -> Iterator[list[Collective]]:
     """Note the collectives that this process calls meanwhile, those of ``DTensor`` as well.
 
-    Yields
-    ------
-    list of Collective
-        In the order of the calls; complete once the ``with`` has ended.
-
-    Raises
-    ------
-    NotImplementedError
-        At a collective that is not counted here, or that does not span all processes.
+    The list is in the order of the calls, and complete once the ``with`` has ended. A collective
+    that is not counted here is a NotImplementedError.
 
     Examples
     --------
