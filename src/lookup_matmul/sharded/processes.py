@@ -87,7 +87,7 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([work.__module__, "lookup_matmul.sharded.imported_before_fork"])
+    context.set_forkserver_preload([work.__module__])
     from multiprocessing import forkserver  # which Windows lacks
 
     forkserver.ensure_running()  # makes the one folder of its socket, whichever thread is first

@@ -126,7 +126,6 @@ SCRIPT = """
     import os, signal, sys
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
-    import lookup_matmul.sharded.imported_before_fork  # as whoever imports all modules does
     from lookup_matmul.sharded import run_on_processes
 
     def wait(folder):
