@@ -30,7 +30,6 @@ PUBLIC = {
     not in (
         "Case",
         "Collective",
-        "DeviceLost",
         "Drawing",
         "Kernel",
         "Layer",

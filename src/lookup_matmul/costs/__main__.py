@@ -19,7 +19,7 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--quick", action="store_true", help="try it out, in under a minute")
-    parser.add_argument("--minutes", type=_minutes, help="end after so many; run again to go on")
+    parser.add_argument("--minutes", type=float, help="end after so many; run again to go on")
     parser.add_argument("--device", choices=("cpu", "cuda"), default=device, help=f"now: {device}")
     parser.add_argument("--out", type=Path, help="folder of the recording")
     parser.add_argument("--commit", help="40 digits, where the package is not in a clone of git")
@@ -40,20 +40,12 @@ def main() -> None:
         recording = record(path, cases, quick=quick, minutes=options.minutes, **made)
     except (ValueError, DeviceLost) as error:
         sys.exit(f"{error}")
-    except OSError as error:
-        sys.exit(f"The recording cannot be written: {error}; choose another folder with --out.")
     skipped = sum("skipped" in result for result in recording["cases"])
     print(f"{len(recording['cases'])} cases, {skipped} of them with the reason why not measured.")
     end = f"To share it: git add {path} && git commit -m 'Record {name}'"
     if not recording["complete"]:
         end = "Cases are left: run it again to go on, or share it as it is."
     print("It works; leave --quick out to make one to share." if quick else end)
-
-
-def _minutes(text: str) -> float:
-    if not 0 < (minutes := float(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no time to measure in, expected more than 0")
-    return minutes
 
 
 if __name__ == "__main__":

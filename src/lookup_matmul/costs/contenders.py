@@ -1,7 +1,6 @@
 """Every form of a case, ready to be called on the inputs that all of them share."""
 
 import importlib
-import logging
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -61,7 +60,6 @@ def _bag(inputs: Inputs, values: torch.Tensor | None) -> Contender:
 
 def _compiled(inputs: Inputs) -> Contender:
     """Compile the product, on a GPU such that its one-hot rows need not be written."""
-    _import_compiler()
     known = importlib.import_module("torch._inductor.config") if inputs.ids.is_cuda else None
     # Its templates in Triton may compare ids where they multiply.
     options: Any = {n: True for n in ("max_autotune_gemm", "prologue_fusion") if hasattr(known, n)}
@@ -70,16 +68,6 @@ def _compiled(inputs: Inputs) -> Contender:
     with redirect_stderr(StringIO()):  # where choices are listed that were tried
         form(inputs.ids, inputs.weight)
     return partial(form, inputs.ids, inputs.weight)
-
-
-def _import_compiler() -> None:
-    """Import what compilers and optimisers import of torch, which looks for CUDA and says so."""
-    log = logging.getLogger("torch.utils.cpp_extension")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    with redirect_stderr(StringIO()):  # torch 2.6 prints what later ones log
-        importlib.import_module("torch.utils.cpp_extension")
-    log.setLevel(level)
 
 
 def _gradient(inputs: Inputs, *, sparse: bool = False) -> Contender:
@@ -110,7 +98,6 @@ def _deterministic(inputs: Inputs) -> Contender:
 
 def _step(optimiser: Any, inputs: Inputs, gradient: Contender) -> Contender:
     """Step once, so that the optimiser has its state, and make the next step the call."""
-    _import_compiler()
     table = torch.nn.Parameter(inputs.weight.clone())
     table.grad = gradient()
     step = optimiser([table], lr=RATE).step

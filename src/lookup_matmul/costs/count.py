@@ -7,23 +7,13 @@ from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
 
 
 class Kernel(NamedTuple):
-    """What one kernel of a form has to do in one call.
+    """What one kernel of a form has to do in one call, and ``name``, what it makes.
 
-    Attributes
-    ----------
-    name : str
-        What it makes, such as ``"zeros"``.
-    bytes : int
-        Each distinct element counts once if read and once if written, but zeros of the same call
-        no more where something is added into them.
-    operations : int
-        Multiplications, additions and comparisons.
-    divisions : int
-        Divisions and square roots.
-    allocated_bytes : int
-        Size of the new tensors; a gradient that is merely named anew has none.
-    working_set : int
-        Bytes of all tensors of the call, which a cache has to hold for the next call.
+    In ``bytes`` each distinct element counts once if read and once if written, but zeros of the
+    same call no more where something is added into them. ``operations`` are multiplications,
+    additions and comparisons; ``divisions`` include square roots. ``allocated_bytes`` is the size
+    of the new tensors; a gradient that is merely named anew has none. ``working_set`` is the bytes
+    of all tensors of the call, which a cache has to hold for the next call.
     """
 
     name: str
@@ -41,8 +31,7 @@ Form: TypeAlias = tuple[int, list[Counted]]  # bytes of what is given to it, and
 def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     """Count what each kernel of a case has to do, in order, for so many distinct ids.
 
-    What no case can hold, a form that is not of its direction, and too many distinct ids are a
-    ValueError.
+    What no case can hold and a form that is not of its direction are a ValueError.
 
     Examples
     --------
@@ -53,9 +42,6 @@ def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     check_case(case)
     if case.form not in (known := forms_of(case.direction, case.bags)):
         raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
-    most = min(case.ids, case.vocab_size)
-    if not 0 <= distinct <= most:
-        raise ValueError(f"distinct is {distinct}, expected 0 to {most}, the ids or the rows.")
     count = {"forward": _forward, "backward": _backward, "step": _step}[case.direction]
     given, found = count(case, distinct, DTYPES[case.dtype].itemsize)
     working_set = given + sum(allocated for *_, allocated in found)

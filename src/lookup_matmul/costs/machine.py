@@ -11,34 +11,15 @@ from typing import Any
 import torch
 
 
-def check_device(device: object) -> None:
-    """Raise unless a device is one of the two names by which it is measured, and is there."""
+def check_device(device: str) -> None:
+    """Raise ValueError unless a device is one of the two that are measured, and is there."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them.")
-    known_device(device)
-
-
-def known_device(device: object) -> torch.device:
-    """Return the CPU or a GPU that is there, also one of several, such as ``"cuda:1"``."""
-    try:
-        known = torch.device(device) if isinstance(device, str | torch.device) else None
-    except RuntimeError:  # which names every device that torch has heard of
-        known = None
-    if known is None or known.type not in ("cpu", "cuda") or (known.type == "cpu" and known.index):
+    if device == "cuda" and not torch.cuda.is_available():
         raise ValueError(
-            f"device is {device!s}, expected cpu or cuda; no other reports its memory."
-        )
-    if known.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(
-            f"device is {device}, but torch finds no GPU; measure on cpu, or install a torch "
+            "device is cuda, but torch finds no GPU; measure on cpu, or install a torch "
             "and a driver for CUDA."
         )
-    if known.index and known.index >= torch.cuda.device_count():
-        raise ValueError(
-            f"device is {device}, but torch finds GPUs 0 to {torch.cuda.device_count() - 1} only; "
-            "measure on one of them."
-        )
-    return known
 
 
 def provenance(device: str, command: str, commit: str | None = None) -> dict[str, Any]:

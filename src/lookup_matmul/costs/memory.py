@@ -2,9 +2,7 @@
 
 import ctypes
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -15,33 +13,19 @@ from torch._C import _autograd, _profiler
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from lookup_matmul.costs.clock import Call, check_call
-from lookup_matmul.costs.machine import known_device
+from lookup_matmul.costs.clock import Call
+from lookup_matmul.costs.machine import check_device
 
 ERRORS_ONLY = 2  # of torch's levels: 0 is information, 1 a warning, 2 an error
-_lock, _quiet = threading.Lock(), [0, 0]  # how many ask for silence, and the level before
 
 
 def allocated_bytes(call: Call) -> int:
     """Add up the bytes of every tensor that a call creates, also of those it drops again.
 
-    Parameters
-    ----------
-    call : collections.abc.Callable
-        Takes no argument; it is called once.
-
-    Returns
-    -------
-    int
-        Bytes of all new storages, on any device, and of those that ``out=`` or ``resize_`` made
-        larger, which are written anew; views and results written in place add nothing,
-        nor does the memory of NumPy's arrays.
-        Scratch memory inside a kernel is not seen; :func:`peak_bytes` sees it.
-
-    Raises
-    ------
-    TypeError
-        If ``call`` cannot be called, as the result of a call cannot.
+    The call takes no argument and is made once. Counted are all new storages, on any device, and
+    those that ``out=`` or ``resize_`` made larger, which are written anew; views and results
+    written in place add nothing, nor does the memory of NumPy's arrays. Scratch memory inside a
+    kernel is not seen; :func:`peak_bytes` sees it.
 
     Examples
     --------
@@ -51,46 +35,21 @@ def allocated_bytes(call: Call) -> int:
     >>> allocated_bytes(lambda: (a + 1).double())
     480
     """
-    check_call("call", call)
     storages = _Storages()
     with storages:
         call()
     return storages.allocated
 
 
-def peak_bytes(call: Call, device: str | torch.device = "cpu") -> int:
+def peak_bytes(call: Call, device: str = "cpu") -> int:
     """Measure the most memory that a call occupies at one time, on top of what was taken before.
 
-    Parameters
-    ----------
-    call : collections.abc.Callable
-        Takes no argument; it is called once.
-    device : str or torch.device
-        Where to measure.
-
-    Returns
-    -------
-    int
-        Bytes, scratch memory inside kernels included.
-        On a CPU it is every allocation and release of torch's allocator in this thread;
-        on CUDA it is :func:`torch.cuda.max_memory_allocated`, which counts in blocks of 512.
-
-    Raises
-    ------
-    TypeError
-        If ``call`` cannot be called, as the result of a call cannot.
-    ValueError
-        If ``device`` is neither a CPU nor a CUDA device that is there.
-    RuntimeError
-        If on a CPU one of torch's profilers, or another such measurement, is at work in this
-        thread.
-
-    Notes
-    -----
-    A CPU's number is an upper bound where the call releases memory that was taken before:
-    torch does not know how large such a block is and does not subtract it.
-    Torch tells only of the thread that calls; what the call leaves to other threads of Python is
-    not counted. Threads may measure beside one another on a CPU; on CUDA the peak is the device's.
+    The call takes no argument and is made once; scratch memory inside kernels is included.
+    On ``"cpu"`` it is every allocation and release of torch's allocator in this thread, and an
+    upper bound where the call releases memory that was taken before: torch does not know how large
+    such a block is. On ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`, which counts in
+    blocks of 512. Another device, or one that is not there, is a ValueError; one of torch's
+    profilers, or another such measurement, at work in this thread is a RuntimeError.
 
     Examples
     --------
@@ -98,13 +57,12 @@ def peak_bytes(call: Call, device: str | torch.device = "cpu") -> int:
     >>> peak_bytes(lambda: a @ a.T)
     400
     """
-    check_call("call", call)
-    device = known_device(device)
-    if device.type == "cuda":
-        before = torch.cuda.memory_allocated(device)
-        torch.cuda.reset_peak_memory_stats(device)
+    check_device(device)
+    if device == "cuda":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
         call()
-        return torch.cuda.max_memory_allocated(device) - before
+        return torch.cuda.max_memory_allocated() - before
     return max(accumulate(sizes_of(recorded_events(call)), initial=0))
 
 
@@ -133,18 +91,16 @@ def recorded_events(call: Call) -> list[Any]:
         with_modules=False,
         experimental_config=_profiler._ExperimentalConfig(),
     )
-    with _without_word_of_older_blocks():
-        try:
-            _autograd._enable_profiler_legacy(settings)
-        except RuntimeError as error:
-            raise RuntimeError(
-                "a profiler of torch is at work in this thread, expected none, since torch takes "
-                "only one at a time; measure before or after it."
-            ) from error
+    level = _log_level()
+    before, level.value = level.value, max(level.value, ERRORS_ONLY)  # not of older blocks
+    try:
+        _autograd._enable_profiler_legacy(settings)
         try:
             call()
         finally:
             threads = _autograd._disable_profiler_legacy()
+    finally:
+        level.value = before
     return [event for thread in threads for event in thread]
 
 
@@ -196,23 +152,6 @@ def _dense_in(tensor: torch.Tensor) -> list[torch.Tensor]:
     if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
         return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
     return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
-
-
-@contextmanager
-def _without_word_of_older_blocks() -> Iterator[None]:
-    """Let torch's C++ code write errors only: it would tell of blocks of unknown size."""
-    level = _log_level()
-    with _lock:
-        _quiet[0] += 1
-        if _quiet[0] == 1:
-            _quiet[1], level.value = level.value, max(level.value, ERRORS_ONLY)
-    try:
-        yield
-    finally:
-        with _lock:
-            _quiet[0] -= 1
-            if _quiet[0] == 0:
-                level.value = _quiet[1]
 
 
 @cache

@@ -1,21 +1,17 @@
 """Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
 
 import json
-import os
 import time
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from hashlib import sha256
 from itertools import groupby, product
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 from lookup_matmul.costs.cases import Case
 from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
 from lookup_matmul.costs.edge_cases import edge_cases
-from lookup_matmul.costs.machine import check_device, provenance
+from lookup_matmul.costs.machine import provenance
 from lookup_matmul.costs.measure import measure_cases
 from lookup_matmul.costs.predict import measure_ceilings
 from lookup_matmul.costs.recordings import check_arithmetic, read_recording
@@ -59,8 +55,8 @@ def record(
     Cases that share their inputs stand together. Device, command and commit are as for
     :func:`provenance`; quick, there are few rounds, small ceilings, and no edge cases are tried.
     After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
-    An unknown origin, a file not sound or of another machine, and another run in the folder are
-    a ValueError before anything is measured.
+    An unknown origin and a file not sound or of another machine are a ValueError before anything
+    is measured.
 
     Examples
     --------
@@ -72,36 +68,35 @@ def record(
     from tqdm import tqdm
 
     begun, rounds, path = time.monotonic(), 3 if quick else 9, Path(path)
-    check_device(device)  # before a folder is made
+    origin = provenance(device, command, commit) | {"quick": quick}  # before a folder is made
     path.parent.mkdir(parents=True, exist_ok=True)
-    with only_writer(path.parent):
-        recording = _begin(path, provenance(device, command, commit) | {"quick": quick})
-        done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-        left = (case for case in cases if case not in done)
-        groups = [list(group) for _, group in groupby(left, lambda case: case[1:])]
-        if not groups and recording["complete"]:
-            return recording
-        recording["complete"] = False
-        if not recording["ceilings"]:
-            _add_ceilings(recording)
-            recording["behaviour"] = {} if quick else edge_cases(device)
-        write_recording(path, recording)
-        now = time.monotonic()  # at the end, ceilings are measured once more
-        end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
-        for k, group in enumerate(bar := tqdm(groups)):
-            if (now := time.monotonic()) > end:
-                break
-            if len(recording["ceilings"]) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
-                _add_ceilings(recording)
-            bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
-            first = recording["ceilings"][0]
-            found = measure_cases(group, ceilings=first, device=device, rounds=rounds)
-            recording["cases"] += found
-            write_recording(path, recording)
-        _add_ceilings(recording)
-        recording["complete"] = now <= end
-        write_recording(path, recording)
+    recording = _begin(path, origin)
+    done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
+    left = (case for case in cases if case not in done)
+    groups = [list(group) for _, group in groupby(left, lambda case: case[1:])]
+    if not groups and recording["complete"]:
         return recording
+    recording["complete"] = False
+    if not recording["ceilings"]:
+        _add_ceilings(recording)
+        recording["behaviour"] = {} if quick else edge_cases(device)
+    write_recording(path, recording)
+    now = time.monotonic()  # at the end, ceilings are measured once more
+    end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
+    for k, group in enumerate(bar := tqdm(groups)):
+        if (now := time.monotonic()) > end:
+            break
+        if len(recording["ceilings"]) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
+            _add_ceilings(recording)
+        bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
+        first = recording["ceilings"][0]
+        found = measure_cases(group, ceilings=first, device=device, rounds=rounds)
+        recording["cases"] += found
+        write_recording(path, recording)
+    _add_ceilings(recording)
+    recording["complete"] = now <= end
+    write_recording(path, recording)
+    return recording
 
 
 def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
@@ -133,41 +128,13 @@ def _add_ceilings(recording: dict[str, Any]) -> None:
 
 
 def write_recording(path: Path, recording: dict[str, Any]) -> None:
-    """Write a recording whole, with a line for each case."""
+    """Write a recording in one go, a line for each case; nobody, even after a kill, meets half."""
     head = {name: value for name, value in recording.items() if name != "cases"}
     cases = ",\n".join(json.dumps(case, allow_nan=False) for case in recording["cases"])
     start = json.dumps(head, allow_nan=False)[:-1]
-    write_whole(path, f'{start},\n"cases": [\n{cases}\n]}}\n')
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file in one go, so that nobody, not even after a kill, meets half of it."""
     partial = path.with_name(f".{path.name}.partial")
     try:
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        partial.write_text(f'{start},\n"cases": [\n{cases}\n]}}\n', "utf-8")
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-@contextmanager
-def only_writer(folder: Path) -> Iterator[None]:
-    """Refuse a second process in the folder; the system gives the lock free with the process."""
-    from filelock import FileLock, Timeout  # which torch needs
-
-    name = sha256(str(folder.resolve()).encode()).hexdigest()
-    lock = FileLock(Path(gettempdir(), f"lookup-matmul-{name[:16]}.lock"), timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise ValueError(
-            f"{folder}: another run is recording into this folder, expected one at a time; "
-            "wait for its end, or choose another folder."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.release()

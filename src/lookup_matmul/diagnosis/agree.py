@@ -1,7 +1,5 @@
 """How well two outputs agree, and how far rounding can carry two correct ones apart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

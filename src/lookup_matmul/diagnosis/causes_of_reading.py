@@ -3,8 +3,6 @@
 As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

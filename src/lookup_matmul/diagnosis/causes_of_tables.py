@@ -4,8 +4,6 @@ A cause is a function from a pair to its remedies, of which at most one is used:
 be the cause here. Each remedy is tried on both sides alike, as far as it says something to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

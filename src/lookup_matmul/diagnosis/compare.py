@@ -28,60 +28,38 @@ CAUSES = (
 )  # fmt: skip
 
 
-def compare(
-    a: Layer,
-    b: Layer,
-    ids_or_rows: Rows,
-    *,
-    gradients: bool = False,
-) -> Comparison:
+def compare(a: Layer, b: Layer, ids_or_rows: Rows, *, gradients: bool = False) -> Comparison:
     """Say how well two layers agree on an input, and if they do not, why.
 
     A cause is found by trying it: a remedy is applied to a description of the two layers,
     alone and with others, and named if they then agree and without it do not.
     Nothing of the caller's changes: no weight, gradient, random number, setting or mode.
 
-    Parameters
-    ----------
-    a, b : Layer
-        Each an Embedding, an EmbeddingBag, a Linear, a function around any other module,
-        or a table of shape (vocabulary size, embedding dimension).
-        A Linear gets the input as dense rows, the others get ids, and a function gets the input
-        as it was passed, and is called a few times;
-        what it changes by itself, such as a table with ``max_norm``, stays changed.
-    ids_or_rows : Rows
-        Ids, int32 or int64, in a shape of one dimension or more, each a row of its own; or,
-        for an EmbeddingBag, a bag for each row of a matrix of ids.
-        Or rows: a floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch,
-        or (ids, offsets, weights) with the end as last offset.
-        An EmbeddingBag is handed the offsets as they are, and an Embedding adds up the rows of
-        the table that a row names, since it has no place for values.
-        Values are converted to the dtype of the table, and left out if all of them are ones.
-        Integers are always ids: write one-hot rows as floating-point numbers.
-    gradients : bool
-        Whether to compare the gradients of the tables, too, once the outputs agree.
+    Each layer is an Embedding, an EmbeddingBag, a Linear, a function around any other module, or a
+    table of shape (vocabulary size, embedding dimension). A Linear gets the input as dense rows,
+    the others get ids, and a function gets the input as it was passed, and is called a few times;
+    what it changes by itself, such as a table with ``max_norm``, stays changed.
 
-    Returns
-    -------
-    Comparison
-        As data, as text and as a small table in a notebook.
+    The input is ids, int32 or int64, in a shape of one dimension or more, each a row of its own;
+    or, for an EmbeddingBag, a bag for each row of a matrix of ids. Or it is rows: a floating tensor
+    of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets, weights) with the
+    end as last offset. An EmbeddingBag is handed the offsets as they are, and an Embedding adds up
+    the rows of the table that a row names, since it has no place for values. Integers are always
+    ids: write one-hot rows as floating-point numbers.
 
-    Raises
-    ------
-    TypeError
-        If a layer or the input is of another kind, has a forward of its own or has a dtype that
-        is not multiplied; or if ``gradients`` are asked of a function.
-    ValueError
-        If a layer has hooks, a computed weight or none so far, or lies on the device ``meta``;
-        if the devices differ, the input is empty or does not fit together,
-        or if a sum has so many terms for its dtype that no bound of its rounding is known.
+    With ``gradients`` those of the tables are compared, too, once the outputs agree, for positive
+    random numbers that arrive at the outputs.
+
+    A layer or input of another kind, with a forward of its own or of a dtype that is not
+    multiplied, and gradients of a function are a TypeError. Hooks, a computed weight or none so
+    far, several devices or the device ``meta``, an empty input or one that does not fit together,
+    and a sum of so many terms that no bound of its rounding is known are a ValueError.
 
     Notes
     -----
     Where nothing is rounded, as for ids, every bit is asked for;
     where rows are summed, the two may be off by :func:`rounding_bound`, counted for each row.
     The rows are written out for a Linear, and all is run several times: pass a small batch.
-    For the gradients, positive random numbers of its own arrive at the outputs.
     Two causes that give the same output cannot be told apart; the more specific one is named.
 
     Examples

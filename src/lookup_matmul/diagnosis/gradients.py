@@ -1,7 +1,5 @@
 """Whether two tables receive the same gradient, and why not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

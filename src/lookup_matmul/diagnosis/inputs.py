@@ -15,27 +15,13 @@ from lookup_matmul.sparse.sums import dense_rows
 
 @dataclass(frozen=True)
 class Input:
-    """Sparse rows, and in which form each kind of layer gets them; an id is a row with one entry.
+    """Sparse rows, and in which form a layer gets them; an id is a row with one entry."""
 
-    Attributes
-    ----------
-    passed
-        What a callable gets: the input as the caller wrote it.
-    bags : Bags
-        One bag for each output, int64; weights are ``None`` if all of them are ones.
-    shape : tuple of int
-        Shape of the outputs, before the embedding dimension.
-    by_offsets : bool
-        Whether an EmbeddingBag gets ids and offsets, or a matrix of ids without offsets.
-    width : int, optional
-        Number of columns of the rows; ``None`` for as many as each table has rows.
-    """
-
-    passed: Any
-    bags: Bags
-    shape: tuple[int, ...]
-    by_offsets: bool = False
-    width: int | None = None
+    passed: Any  # what a callable gets: the input as the caller wrote it
+    bags: Bags  # one for each output, int64; weights are None if all of them are ones
+    shape: tuple[int, ...]  # of the outputs, before the embedding dimension
+    by_offsets: bool = False  # an EmbeddingBag gets ids and offsets, not a matrix of ids
+    width: int | None = None  # of the rows; None for as many columns as each table has rows
 
     @property
     def exact(self) -> bool:

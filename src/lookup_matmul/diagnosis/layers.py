@@ -1,7 +1,5 @@
 """A layer described as plain data, so that it can be varied: its table and its options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,26 +16,11 @@ Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two that are compared.
+    """One of the two that are compared; its table is a view of the caller's, never written to."""
 
-    Attributes
-    ----------
-    name : str
-        ``"a"`` or ``"b"``.
-    kind : str
-        Embedding, EmbeddingBag, Linear, table or callable.
-    table : torch.Tensor, optional
-        Shape (vocabulary size, embedding dimension); a view of the caller's, never written to.
-        ``None`` for a callable.
-    whole : bool
-        Whether a product is computed in float64 and rounded once.
-    weighted : bool
-        Whether the values of the rows are used, for which an Embedding has no place.
-    """
-
-    name: str
-    kind: str
-    table: torch.Tensor | None = None
+    name: str  # "a" or "b"
+    kind: str  # Embedding, EmbeddingBag, Linear, table or callable
+    table: torch.Tensor | None = None  # (vocabulary size, embedding dimension); a callable's: None
     function: Callable[[Any], Any] | None = None
     bias: torch.Tensor | None = None
     padding_idx: int | None = None
@@ -45,8 +28,8 @@ class Side:
     norm_type: float = 2.0
     mode: str = "sum"
     last_offset: bool = True
-    weighted: bool = True
-    whole: bool = False
+    weighted: bool = True  # by the values of the rows, for which an Embedding has no place
+    whole: bool = False  # computed in float64 and rounded once
     trained: bool = False
     by_frequency: bool = False
     sparse: bool = False

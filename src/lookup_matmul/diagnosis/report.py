@@ -17,25 +17,13 @@ VERDICTS = (BITS, VALUE, ROUNDING, DIFFERENT, MISSING)
 class Agreement:
     """How well two tensors agree, as numbers and as text.
 
-    Attributes
-    ----------
-    verdict : str
-        ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of NaN
-        differ; ``"equal within the bound of rounding"``; ``"different"``;
-        or ``"not to be compared"``, if a side raises or gives nothing.
-    total, differing : int
-        The number of elements, and how many of them differ: by any bit,
-        or by more than the bound if the verdict is ``"different"``.
-    first : tuple of int, optional
-        The place of the first of them.
-    values : tuple of float, optional
-        The two numbers there.
-    largest : float
-        The largest difference; NaN and infinity on one side only count as infinite.
-    bound : float
-        The largest difference that rounding allows at any place; 0.0 if no sum is rounded.
-    reason : str
-        Why nothing, or not everything, could be compared: the errors, shapes, dtypes.
+    ``verdict`` is ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of
+    NaN differ; ``"equal within the bound of rounding"``; ``"different"``; or ``"not to be
+    compared"``, if a side raises or gives nothing. Of ``total`` numbers ``differing`` ones differ,
+    by any bit, or by more than the bound if the verdict is ``"different"``: ``first`` is the place
+    of the first of them, ``values`` are the two numbers there, and ``largest`` is the largest
+    difference, infinite for NaN and infinity on one side only. ``bound`` is what rounding allows at
+    any place, 0.0 if no sum is rounded. ``reason`` says why not everything could be compared.
 
     Examples
     --------
@@ -54,11 +42,6 @@ is 0.5
     largest: float = 0.0
     bound: float = 0.0
     reason: str = ""
-
-    @property
-    def rank(self) -> int:
-        """Return the place of the verdict, from the best to the worst."""
-        return VERDICTS.index(self.verdict)
 
     def __repr__(self) -> str:
         if self.verdict == BITS:
@@ -84,22 +67,14 @@ is 0.5
 class Cause:
     """Why two layers disagree, and what to do.
 
-    Attributes
-    ----------
-    name : str
-        One of ``"bias"``, ``"transposed weight"``, ``"weights"``, ``"dtype"``, ``"padding_idx"``,
-        ``"max_norm"``, ``"ids out of range"``, ``"width of the rows"``, ``"values ignored"``,
-        ``"mode"``, ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
-        ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``;
-        of gradients ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and
-        ``"sparse gradient"``.
-    evidence : str
-        What was seen.
-    remedy : str
-        What to do, in one line.
-    verified : bool
-        Whether the remedy was tried: with it and those of the other causes the layers agree,
-        and without it they do not.
+    ``name`` is one of ``"bias"``, ``"transposed weight"``, ``"weights"``, ``"dtype"``,
+    ``"padding_idx"``, ``"max_norm"``, ``"ids out of range"``, ``"width of the rows"``,
+    ``"values ignored"``, ``"mode"``, ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``,
+    ``"negative zero"``, ``"subnormal numbers"``, ``"reduced matmul precision"``,
+    ``"not repeatable"``; of gradients ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and
+    ``"sparse gradient"``. ``evidence`` is what was seen, ``remedy`` what to do, in a line, and
+    ``verified`` whether it was tried: with it and those of the other causes the layers agree, and
+    without it they do not.
 
     Examples
     --------
@@ -121,21 +96,11 @@ class Cause:
 class Comparison:
     """What :func:`lookup_matmul.compare` has found.
 
-    Attributes
-    ----------
-    before : Agreement
-        How well the two agree as they are.
-    causes : tuple of Cause
-        Why they do not, all of them; empty if they agree, and also if no cause was found.
-    after : Agreement
-        How well they agree with all remedies.
-    tried : tuple of str
-        The names of the causes that could have been one, and were tried.
-    notes : tuple of str
-        What could not be looked into, how the input was read where that is in doubt,
-        and a pattern of the outputs that points to a cause without proving it.
-    gradients : Comparison, optional
-        The same for the gradients of the tables, with all remedies of the outputs.
+    ``before`` says how well the two agree as they are, ``after`` with all remedies. ``causes`` are
+    all reasons why they do not, none if they agree or if none was found; ``tried`` are the names of
+    those that could have been one. ``notes`` say what could not be looked into, how the input was
+    read where that is in doubt, and a pattern of the outputs that points to a cause without proving
+    it. ``gradients`` is the same for the gradients of the tables, with all remedies of the outputs.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """Find the smallest set of remedies that makes two sides agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -18,24 +16,12 @@ Change: TypeAlias = Callable[[Pair], Pair]
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something to try: a change of the pair, the cause that it stands for, and its words.
-
-    Attributes
-    ----------
-    name : str
-        The cause.
-    advice : str
-        The remedy in one line, for somebody who holds the two layers.
-    apply : Change
-        Gives the pair with the remedy; the order of several does not matter.
-    evidence : collections.abc.Callable
-        Says what was seen, of a pair with all other remedies.
-    """
+    """Something to try: a change of the pair, the cause that it stands for, and its words."""
 
     name: str
-    advice: str
-    apply: Change
-    evidence: Callable[[Pair], str]
+    advice: str  # in one line, for somebody who holds the two layers
+    apply: Change  # the order of several does not matter
+    evidence: Callable[[Pair], str]  # what is seen of a pair with all other remedies
 
 
 # Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
@@ -61,12 +47,13 @@ def always(text: str) -> Callable[[Pair], str]:
 def good(agreement: Agreement) -> bool:
     """Tell whether nothing is left to explain: where nothing is rounded, all bits are asked."""
     limit = ROUNDING if agreement.bound else VERDICTS[0]
-    return agreement.rank <= VERDICTS.index(limit)
+    return VERDICTS.index(agreement.verdict) <= VERDICTS.index(limit)
 
 
 def close(agreement: Agreement) -> bool:
     """Tell whether the values agree, though signs of zeros or bits of NaN may not."""
-    return agreement.rank <= VERDICTS.index(ROUNDING if agreement.bound else VALUE)
+    limit = ROUNDING if agreement.bound else VALUE
+    return VERDICTS.index(agreement.verdict) <= VERDICTS.index(limit)
 
 
 def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Remedy], list[str]]:

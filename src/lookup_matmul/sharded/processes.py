@@ -15,7 +15,6 @@ import cloudpickle
 
 from lookup_matmul.sharded.worker import output_file, work
 
-MOST = 64
 GRACE_S = 10.0  # within which a death is seen, and an end comes, however busy the machine
 LATER_S = 3600.0  # gloo's own limit is so much longer, so that the caller's always comes first
 
@@ -29,33 +28,12 @@ def run_on_processes(
     so inside ``function`` everything of :mod:`torch.distributed` works as under ``torchrun``:
     ``get_rank()`` tells the processes apart.
 
-    Parameters
-    ----------
-    function : collections.abc.Callable
-        Also one from a notebook's cell: it travels by value, with the globals that it names.
-    count : int
-        Number of processes, 1 to 64.
-    *args
-        The same for each process; whatever can be pickled.
-    timeout_s : float
-        Seconds that they have, from the moment at which all have started.
+    The function may be one from a notebook's cell: it travels by value, with the globals that it
+    names, and ``args`` are pickled, the same for each process. From the moment at which all have
+    started, they have ``timeout_s`` seconds. Returns what the function returned in each process,
+    in the order of the ranks. A process that raised or died is a RuntimeError with its rank, its
+    error and what it printed; one that has not answered in time is a TimeoutError.
 
-    Returns
-    -------
-    list
-        What the function returned in each process, in the order of the ranks.
-
-    Raises
-    ------
-    ValueError
-        If ``count`` or ``timeout_s`` is out of range.
-    RuntimeError
-        If a process raised or died; the message has its rank, its error and what it printed.
-    TimeoutError
-        If a process has not answered in time.
-
-    Notes
-    -----
     Processes meet through a file in a temporary folder and not at a fixed port,
     so nothing can be in use already, and they listen on the loopback interface only.
     They have ended and the folder is gone when the call returns, however it returns;
@@ -75,10 +53,6 @@ def run_on_processes(
     >>> run_on_processes(total, 2, torch.tensor([1.0, 10.0]))
     [tensor([ 3., 30.]), tensor([ 3., 30.])]
     """
-    if not 1 <= count <= MOST:
-        raise ValueError(f"count is {count}, expected 1 to {MOST} processes.")
-    if not isinstance(timeout_s, int | float) or not 0 < timeout_s < float("inf"):
-        raise ValueError(f"timeout_s is {timeout_s!r}, expected a positive number of seconds.")
     job = cloudpickle.dumps((function, args))
     context = _context()
     # In the folder of the fork server's socket, which the server removes when all have ended.
@@ -113,7 +87,7 @@ def _context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([work.__module__, "lookup_matmul.sharded.imported_before_fork"])
+    context.set_forkserver_preload([work.__module__])
     from multiprocessing import forkserver  # which Windows lacks
 
     forkserver.ensure_running()  # makes the one folder of its socket, whichever thread is first

@@ -5,7 +5,6 @@ TorchRec is imported where it is used, since nothing else needs it.
 
 import json
 import platform
-import sys
 import warnings
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -100,7 +99,7 @@ def _fill(model: Any, tables: dict[str, torch.Tensor]) -> None:
             shard.tensor.detach().copy_(table[row : row + rows, column : column + columns])
 
 
-def main(file: Path = FILE) -> None:
+def main() -> None:
     """Run TorchRec on two processes and write what it gave, with its provenance."""
     tables, lengths, ids = inputs()
     results = run_on_processes(bags_of_torchrec, PROCESSES, tables, lengths, ids, timeout_s=120.0)
@@ -115,10 +114,9 @@ def main(file: Path = FILE) -> None:
         "ids": ids.tolist(),
         "bags": results,
     }
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(recording, indent=1) + "\n", "utf-8")
-    print(f"Wrote {file}.")
+    FILE.write_text(json.dumps(recording, indent=1) + "\n", "utf-8")
+    print(f"Wrote {FILE}.")
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main()

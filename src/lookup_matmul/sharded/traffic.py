@@ -27,17 +27,11 @@ WITHOUT_DATA = ("barrier", "monitored_barrier_", "wait_tensor", "_wrap_tensor_au
 class Collective(NamedTuple):
     """One call of a collective, as one process made it.
 
-    Attributes
-    ----------
-    name : str
-        ``all-reduce``, ``reduce-scatter``, ``all-gather`` or ``all-to-all``.
-    given_bytes : int
-        Size of the tensor that it was given.
-    sent_bytes : float
-        What this process has to send to others, in the algorithms that send least:
-        of g bytes given by each of P processes, all-reduce 2 g (P − 1) / P,
-        reduce-scatter g (P − 1) / P, all-gather g (P − 1);
-        of an all-to-all what is for others.
+    ``name`` is ``all-reduce``, ``reduce-scatter``, ``all-gather`` or ``all-to-all``, and
+    ``given_bytes`` the size of the tensor that it was given. ``sent_bytes`` is what this process
+    has to send to others, in the algorithms that send least: of g bytes given by each of P
+    processes, all-reduce 2 g (P − 1) / P, reduce-scatter g (P − 1) / P, all-gather g (P − 1); of an
+    all-to-all what is for others.
     """
 
     name: str
@@ -49,15 +43,8 @@ class Collective(NamedTuple):
 def collectives() -> Iterator[list[Collective]]:
     """Note the collectives that this process calls meanwhile, those of ``DTensor`` as well.
 
-    Yields
-    ------
-    list of Collective
-        In the order of the calls; complete once the ``with`` has ended.
-
-    Raises
-    ------
-    NotImplementedError
-        At a collective that is not counted here, or that does not span all processes.
+    The list is in the order of the calls, and complete once the ``with`` has ended. A collective
+    that is not counted here is a NotImplementedError.
 
     Examples
     --------

@@ -1,16 +1,24 @@
-"""One of several processes: it joins the others, runs a function and answers."""
+"""One of several processes: it joins the others, runs a function and answers.
 
+Imported by the fork server, of which the processes are copies, it imports for all of them what
+takes long, and sees to it that the server leaves nothing behind.
+"""
+
+import atexit
 import faulthandler
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import socket
+import sys
 import threading
 import traceback
 from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import NoReturn
 
 import cloudpickle
 import torch
@@ -75,3 +83,34 @@ def _stay_on_this_machine() -> None:
     loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
     if loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]
+
+
+def _leave_nothing_behind() -> None:
+    """See to it that the server removes the folder of its socket, however its owner ends.
+
+    A Jupyter kernel that is shut down terminates its children and is then killed; one that is
+    restarted is killed at once, with all that is in its session. So the server gets a session of
+    its own, notices that its owner is gone, and removes what that would have removed.
+    """
+    os.setsid()
+    signal.signal(signal.SIGTERM, _exit)
+    atexit.register(_remove_listener)
+
+
+def _exit(*_: object) -> NoReturn:
+    sys.exit(0)
+
+
+def _remove_listener() -> None:
+    from multiprocessing import forkserver  # which Windows lacks
+
+    address = getattr(forkserver._forkserver, "_forkserver_address", None)
+    if isinstance(address, str) and Path(address).parent.name.startswith("pymp-"):
+        shutil.rmtree(Path(address).parent, ignore_errors=True)
+
+
+if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # any other process only reads this
+    import torch.distributed.tensor.debug
+    import torch.distributed.tensor.parallel
+
+    _leave_nothing_behind()

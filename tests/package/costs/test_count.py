@@ -254,22 +254,6 @@ def test_the_working_set_holds_each_tensor_of_the_call_once():
     assert kernels(step._replace(form="Adam, dense"), 2)[0].working_set == 6 * 80
 
 
-@pytest.mark.parametrize(
-    ("changed", "distinct", "message"),
-    [
-        ({"form": "SGD, dense"}, 2, "form is 'SGD, dense', expected one of lookup"),
-        ({"bags": 1}, 2, "form is 'lookup', expected one of embedding bag"),
-        ({}, 4, "distinct is 4, expected 0 to 3, the ids or the rows"),
-        ({"vocab_size": 2}, 3, "distinct is 3, expected 0 to 2"),
-    ],
-)
-def test_what_cannot_be_counted_is_refused(changed, distinct, message):
-    """With what arrived and what was expected."""
-    case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-    with pytest.raises(ValueError, match=message):
-        kernels(case._replace(**changed), distinct)
-
-
 def test_the_optimisers_of_torch_run_the_kernels_that_are_counted():
     """As many calls on whole arrays as are counted, as torch's dispatcher sees them."""
     from torch.utils._python_dispatch import TorchDispatchMode

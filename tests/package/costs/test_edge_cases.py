@@ -64,16 +64,3 @@ def test_a_process_that_hangs_or_crashes_costs_no_recording(monkeypatch, run, sa
     monkeypatch.setattr(edge_cases, "FORMS", ("lookup",))
     monkeypatch.setattr(edge_cases.subprocess, "run", run)
     assert [forms["lookup"] for forms in edge_cases.edge_cases("cpu").values()] == said
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (RuntimeError("first\nsecond"), "RuntimeError: first"),
-        (ValueError(), "ValueError: "),
-        (KeyError("x" * 999), "KeyError: '" + 199 * "x"),
-    ],
-)
-def test_an_error_is_told_in_a_line(error, line):
-    """Also one that has no words, or too many."""
-    assert edge_cases.in_a_line(error) == line

@@ -11,7 +11,6 @@ from lookup_matmul.costs import (
     Case,
     machine,
     measure_cases,
-    measure_ceilings,
     provenance,
     time_side_by_side,
 )
@@ -64,9 +63,9 @@ def test_a_gpu_without_a_driver_s_version_is_refused(monkeypatch):
 
 MEASURING = {
     "provenance": lambda device: provenance(device, "command", commit=COMMIT),
-    "ceilings": lambda device: measure_ceilings(device, quick=True),
     "clock": lambda device: time_side_by_side({"sum": torch.ones(2).sum}, device=device),
     "cases": lambda device: measure_cases([CASE], ceilings={}, device=device),
+    "peak": lambda device: peak_bytes(list, device),
 }
 
 
@@ -80,18 +79,6 @@ def test_a_device_that_is_not_there_is_refused(measure, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match="device is cuda, but torch finds no GPU; measure on cpu"):
         measure("cuda")
-
-
-@pytest.mark.parametrize("device", ["gpu", 0, None, "meta", "cpu:5"])
-def test_a_peak_is_measured_where_torch_tells_of_memory(device, monkeypatch):
-    """One CPU, and the GPUs there are; also what torch does not know as a device is a ValueError."""
-    with pytest.raises(ValueError, match=f"device is {device}, expected cpu or cuda; no other"):
-        peak_bytes(list, device)
-    assert peak_bytes(list, "cpu:0") == 0
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(ValueError, match="device is cuda:2, but torch finds GPUs 0 to 1 only"):
-        peak_bytes(list, "cuda:2")
 
 
 def test_memory_that_torch_keeps_unused_is_free(monkeypatch):

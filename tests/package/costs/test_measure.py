@@ -11,7 +11,6 @@ from cuda_stand_in import COLD_S, KERNEL_S, LAUNCH_S, stand_in
 # ruff: noqa: ARG001
 from lookup_matmul.costs import (
     Case,
-    DeviceLost,
     clock,
     measure,
     measure_cases,
@@ -19,6 +18,7 @@ from lookup_matmul.costs import (
 )
 from lookup_matmul.costs.cases import DTYPES
 from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.measure import DeviceLost
 from lookup_matmul.costs.predict import key_of
 
 CASE = Case("lookup", "forward", 50, 16, 64, "uniform", "float32", "hot")
@@ -150,27 +150,6 @@ def test_a_case_that_takes_too_long_is_skipped(monkeypatch):
     assert "median_s" in ask(patience_s=1e9)[0]
 
 
-@pytest.mark.parametrize("more", [{"ids": 2**40}, {"vocab_size": 2**40}])
-def test_more_ids_than_memory_has_room_for_are_refused(more):
-    """Before they are drawn; a case cannot be predicted without them."""
-    with pytest.raises(
-        ValueError, match=r"needs 35184\.\d GB of the .* GB that are free; take fewer"
-    ):
-        measured([CASE._replace(**more)])
-
-
-def test_a_form_that_torch_lacks_is_skipped_in_its_words(monkeypatch):
-    """Also if no other form is left."""
-
-    def lacking(case, inputs):
-        raise NotImplementedError(f"\"{case.form}\" not implemented for '{inputs.weight.dtype}'")
-
-    monkeypatch.setattr(measure, "contender", lacking)
-    (result,) = measured([CASE])
-    said = "NotImplementedError: \"lookup\" not implemented for 'torch.float32'"
-    assert result["skipped"] == {"kind": "not in torch", "says": said}
-
-
 def out_of_memory(times):
     """Give a function in the place of contender that lacks memory so many times."""
     left = iter([True] * times)
@@ -196,25 +175,6 @@ def test_a_lack_of_memory_is_tried_twice(gpu, monkeypatch, times):
     assert "skipped" not in product
 
 
-def test_memory_is_given_back_before_a_form_is_tried_again(gpu, monkeypatch):
-    """The error of the first try no longer holds the tensors of its call."""
-    from weakref import ref
-
-    held, alive = [], []
-
-    def make(case, inputs):
-        if held:
-            alive.append(held[0]() is not None)
-            return contender(case, inputs)
-        large = torch.ones(100)
-        held.append(ref(large))
-        raise torch.OutOfMemoryError(f"CUDA out of memory beside {large.shape}")
-
-    monkeypatch.setattr(measure, "contender", make)
-    assert "skipped" not in measured([CASE], "cuda")[0]
-    assert alive == [False]
-
-
 def test_a_lost_gpu_ends_the_run(gpu, monkeypatch):
     """After an assertion on the device every answer is that error: no reason to skip a case."""
 
@@ -225,30 +185,6 @@ def test_a_lost_gpu_ends_the_run(gpu, monkeypatch):
     monkeypatch.setattr(measure, "contender", asserts)
     with pytest.raises(DeviceLost, match=r"answers no more: .*device-side assert .*start again"):
         measured([CASE, CASE._replace(form="multiplication alone"), CASE._replace(ids=3)], "cuda")
-
-
-def test_a_gpu_lost_while_timing_ends_the_run_too(gpu, monkeypatch):
-    """Errors of a GPU come late."""
-
-    def late():
-        gpu.lost = True
-        torch.cuda.synchronize()
-
-    monkeypatch.setattr(clock, "cuda_clock_hz", late)
-    with pytest.raises(DeviceLost, match="device-side assert"):
-        measured([CASE], "cuda")
-
-
-def test_a_queue_that_cannot_be_filled_in_time_is_a_reason(gpu, monkeypatch):
-    """And not a time."""
-
-    def overruns(call, calls, prepare):
-        raise TimeoutError(f"{calls} calls could not be queued within 0.125 s")
-
-    monkeypatch.setattr(clock, "cuda_stopwatch", overruns)
-    (result,) = measured([CASE], "cuda")
-    said = "TimeoutError: 1 calls could not be queued within 0.125 s"
-    assert result["skipped"] == {"kind": "takes too long", "says": said}
 
 
 @each_group

@@ -4,7 +4,6 @@ import json
 import math
 
 import pytest
-import torch
 
 from lookup_matmul.costs import Case, Spread, kernels, measure_ceilings, predict, predicted_s
 from lookup_matmul.costs.contenders import forms_of
@@ -181,24 +180,6 @@ def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
     assert {device for _, device in clockwork} == {"cpu"}
 
 
-@pytest.mark.usefixtures("clockwork")
-def test_rows_are_priced_where_a_call_finds_them(monkeypatch):
-    """A hot call in a table that a cache holds, a cold one anywhere in memory; few ids in neither."""
-    sizes, real = {}, predict.sample_inputs
-
-    def noting(case, ids, device):
-        sizes.setdefault((case.cache, case.ids), set()).add((case.vocab_size, case.dim))
-        return real(case, ids, device)
-
-    monkeypatch.setattr(predict, "sample_inputs", noting)
-    measure_ceilings("cpu", quick=True)
-    few = (2, 1)  # with many ids it is there for the ones of an encoding
-    assert sizes == {
-        ("hot", 2): {few}, ("hot", 1024): {few, (1024, 16)},
-        ("cold", 2): {few}, ("cold", 1024): {few, (65_536, 16)},
-    }  # fmt: skip
-
-
 def triples(value):
     """Find all lists of three numbers."""
     if isinstance(value, dict):
@@ -223,12 +204,3 @@ def test_the_machine_at_hand_has_ceilings_for_every_form():
             assert 0 < predicted_s(case._replace(cache="cold"), 2, found) < math.inf
     assert found["first_touch"]
     assert set(found["rate"]) == {"float32", "divisions"}
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_a_gpu_has_a_rate_for_each_precision():
-    """And memory that needs no first touch."""
-    found = measure_ceilings("cuda", quick=True)
-    assert set(found["rate"]) == {"float32", "tf32", "bfloat16", "float16", "divisions"}
-    assert found["first_touch"] == []
-    assert found["rate"]["bfloat16"]["random"][1] > found["rate"]["float32"]["random"][1]

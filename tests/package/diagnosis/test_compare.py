@@ -16,7 +16,6 @@ from planted import (
     bias,
     plant,
     subnormal,
-    values,
     weights,
 )
 from scipy import sparse
@@ -138,15 +137,6 @@ def test_four_and_five_causes_at_once_are_named(drawn):
     assert_named(found(plant(case_of_bags(drawn, names), names, OF_BAGS)), names)
 
 
-@given(sizes())
-@SLOW
-def test_ignored_values_are_named_alone(drawn):
-    """The remedy is to multiply by them."""
-    case = case_of_bags(drawn)
-    values(case)
-    assert_named(found(case), {"values ignored"})
-
-
 @pytest.mark.parametrize("other", [None, "bias", "weights"])
 def test_flushed_subnormals_are_named(other):
     """Where the processor can be told to take them for zero, the product does and the copy not."""
@@ -183,21 +173,9 @@ def test_a_product_of_shortened_weights_is_named(other, monkeypatch):
     assert_named(found(case), names | {"reduced matmul precision"})
 
 
-@pytest.mark.parametrize(
-    ("second", "name"), [(nn.Embedding, "weights"), (nn.EmbeddingBag, "weights")]
-)
-def test_two_layers_of_one_kind(second, name):
-    """A bag with one id is a lookup, and two Embeddings can differ in their tables alone."""
-    a, b = nn.Embedding(4, 3), second(4, 3)
-    ids = torch.tensor([1, 2])
-    assert_named(compare(a, b, ids), {name})
-    b.load_state_dict(a.state_dict())
-    assert compare(a, b, ids).verdict == BITS
-
-
 def test_a_table_that_was_shortened_before_is_known_by_its_norm():
     """The other one gets the same once its rows are shortened, too."""
-    table = torch.randn(5, 4)
+    table = torch.randn(5, 4, generator=torch.Generator().manual_seed(1))
     layer = nn.Embedding.from_pretrained(table.clone(), max_norm=0.1)
     layer(torch.tensor([2, 3]))
     report = compare(layer, table, torch.tensor([2, 3]))

@@ -178,13 +178,6 @@ def test_the_default_device_does_not_matter():
             assert repr(compare(layers[0], layers[1], given, gradients=True)) == expected
 
 
-def test_a_function_gets_a_copy_of_the_ids():
-    """Even one that writes into them."""
-    ids = IDS.clone()
-    compare(lambda given: TABLE[given.zero_()], TABLE, ids)
-    assert torch.equal(ids, IDS)
-
-
 def test_a_report_is_data_text_and_a_table():
     """What the layers say is shown, not run, in the table of a notebook."""
 

@@ -174,20 +174,6 @@ def test_cuts_are_those_of_torch(parts):
         assert [part.tolist() for part in got if len(part)] == chunks
 
 
-@pytest.mark.parametrize(
-    ("size", "parts", "error", "message"),
-    [
-        (-1, 2, ValueError, "size is -1 and parts 2"),
-        (4, 0, ValueError, "size is 4 and parts 0"),
-        (3.0, 2, TypeError, "'float'"),
-    ],
-)
-def test_impossible_cuts_are_refused(size, parts, error, message):
-    """A negative table, no process and half a row are errors."""
-    with pytest.raises(error, match=message):
-        cut(size, parts)
-
-
 def test_every_id_is_somewhere_once():
     """The masks of all parts cover each id once; foreign ids and those that exist nowhere give zeros."""
     weight = torch.randn(7, 2, generator=torch.Generator().manual_seed(1))
