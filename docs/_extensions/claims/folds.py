@@ -66,7 +66,6 @@ def _fold_code_of_figure(cell: nodes.Element) -> None:
             cell.append(fold("", part, classes=["fold", "figure-code"], summary=summary))
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Let pages be written with it."""
     app.add_node(fold, html=(visit_fold, depart_fold))
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from docutils import nodes
+from search.wordings import table
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -95,12 +96,13 @@ def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]
     kinds = Counter(
         raises if kind.startswith("raises ") else kind for check in checks for kind in check.kinds
     )
-    rows = [("checks passed, on every page together", counted["checks"]), *kinds.most_common()]
-    rows.append(("sentences that only cite a source", counted["cited"]))
+    sums = {"checks passed, on every page together": counted["checks"]} | dict(kinds.most_common())
+    sums["sentences that only cite a source"] = counted["cited"]
+    rows = [[what, f"{number:,}"] for what, number in sums.items()]
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     versions = [f"{name} {version(name)}" for name in ("torch", "numpy", "scipy")]
     made = f"Counted on {when}, with Python {platform.python_version()}, {', '.join(versions)}."
-    return [_table(["what", "how many"], rows), nodes.paragraph("", made)]
+    return [table(["what", "how many"], rows, "ledger"), nodes.paragraph("", made)]
 
 
 def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
@@ -163,18 +165,6 @@ def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
     return order
 
 
-def _table(head: list[str], rows: list[tuple[str, int]]) -> nodes.table:
-    group = nodes.tgroup(cols=len(head))
-    group += [nodes.colspec(colwidth=1) for _ in head]
-    group += nodes.thead("", _row(*head))
-    group += nodes.tbody("", *(_row(what, f"{number:,}") for what, number in rows))
-    return nodes.table("", group, classes=["ledger"])
-
-
-def _row(*entries: str) -> nodes.row:
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in entries))
-
-
 def footer(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
@@ -188,7 +178,7 @@ def footer(
     )
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Add role and directive, and connect to the end of reading and to writing."""
     app.add_node(total)
     app.add_node(ledger)
@@ -197,4 +187,3 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-updated", rewrite)
     app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", footer)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}

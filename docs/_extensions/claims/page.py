@@ -5,7 +5,7 @@ from the cell's code and from what it gave.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from docutils import nodes
@@ -101,11 +101,11 @@ def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     claims_of(env).pop(docname, None)
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> dict[str, int]:
     """Connect to reading; nothing here is safe to run in parallel readers."""
     app.connect("doctree-read", read_page)
     app.connect("env-purge-doc", forget)
     # Another version of these files makes other pages, so Sphinx reads them again.
     own = sorted(Path(__file__).parents[1].rglob("*.py"))
     version = crc32(b"".join(path.read_bytes() for path in own)) or 1
-    return {"env_version": version, "parallel_read_safe": False, "parallel_write_safe": True}
+    return {"env_version": version}

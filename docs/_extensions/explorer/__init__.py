@@ -1,10 +1,8 @@
 """The figure that readers drive."""
 
 from sphinx.application import Sphinx
-from sphinx.util.typing import ExtensionMetadata
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     """Set up the only part."""
     app.setup_extension("explorer.figure")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

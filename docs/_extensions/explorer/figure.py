@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-import torch
 from docutils import nodes
 from docutils.parsers.rst import directives
 from jinja2 import Environment, FileSystemLoader
@@ -16,10 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
-from torch.nn.functional import embedding, embedding_bag, one_hot
 
 from explorer.texts import SWITCHES, TITLES, WHY, WORDS
-from lookup_matmul import rounding_bound
 
 LOG = logging.getLogger(__name__)
 PARTS = Environment(
@@ -40,7 +37,7 @@ class Explorer(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Leave a place, and note that this page wants script and style."""
         self.env.metadata[self.env.current_document.docname]["explorer"] = True
-        place = explorer(small="small" in self.options)
+        place = explorer(small="small" in self.options, data=example())
         self.set_source_info(place)
         return [place]
 
@@ -71,6 +68,12 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def example() -> dict[str, Any]:
     """Return the first page's table, what arrives, the words of torch and the bounds of sums."""
+    # Only where a page with an explorer is read: a build of other pages does not wait for torch.
+    import torch
+    from torch.nn.functional import embedding, embedding_bag, one_hot
+
+    from lookup_matmul import rounding_bound
+
     torch.manual_seed(123)
     table = torch.nn.Embedding(len(WORDS), 5).weight.detach()
     arriving = (10 * torch.randn(MOST, 5)).round() / 10 + 0.0  # one decimal, to be added up by eye
@@ -98,7 +101,7 @@ def example() -> dict[str, Any]:
     }
 
 
-def _said(call: Callable[..., torch.Tensor]) -> str:
+def _said(call: Callable[..., Any]) -> str:
     """Return type and words of the error that a call has to raise."""
     try:
         call()
@@ -124,7 +127,7 @@ def visit(self: HTML5Translator, node: nodes.Element) -> None:
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the parts, which are seen once the script runs, and the data, and end the element."""
-    data = example()
+    data = node["data"]
     parts = PARTS.render(
         data, small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"]
     )
@@ -142,11 +145,10 @@ def add_files(
         app.add_js_file("explorer.js", loading_method="defer")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Add the directive, and connect to reading, after the checks, and to writing."""
     app.add_node(explorer, html=(visit, depart))
     app.add_directive("explorer", Explorer)
     app.connect("doctree-read", surround, priority=600)
     app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", add_files)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,19 +1,11 @@
 """A page that is light, private and accessible."""
 
 from sphinx.application import Sphinx
-from sphinx.util.typing import ExtensionMetadata
 
-PARTS = [
-    "writer",
-    "page_head",
-    "mathml",
-    "site_files",
-    "published",
-]
+PARTS = ["writer", "page_head", "mathml", "site_files", "published"]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     """Set up each part."""
     for part in PARTS:
         app.setup_extension(f"light.{part}")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -90,8 +90,7 @@ def hold_together(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
                 whole.insert(0, nodes.Text("("))
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Name the renderer; ``html_math_renderer`` chooses it."""
     app.connect("doctree-resolved", hold_together)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

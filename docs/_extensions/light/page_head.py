@@ -78,8 +78,7 @@ def policy(*inline: str) -> str:
     return "; ".join(f"{what} {where}" for what, where in rules.items())
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Load the theme's own script like any other, and connect after all who add some."""
     app.add_js_file("scripts/pydata-sphinx-theme.js")
     app.connect("html-page-context", choose, priority=900)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

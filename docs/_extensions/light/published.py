@@ -76,10 +76,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     (app.outdir / SITEMAP).write_text(f"{head}\n{urls}\n</urlset>\n", "utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the beginning, to each page, and to the end."""
     app.connect("builder-inited", refuse_wrong_address)
     app.connect("html-collect-pages", page_for_wrong_addresses)
     app.connect("html-page-context", describe)
     app.connect("build-finished", finish)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -102,7 +102,6 @@ def _first_line(path: Path) -> str:
     return path.read_text("utf-8").partition("\n")[0] if path.exists() else ""
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the end of a build, after all who write files."""
     app.connect("build-finished", finish, priority=900)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -131,7 +131,7 @@ def caption_tables(_app: Sphinx, doctree: nodes.document) -> None:
             doctree.set_id(table)  # Sphinx asks for one where there is a caption
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Set the writer and its formatter of code, and add the script for the keyboard."""
     PygmentsBridge.html_formatter = Plain
     app.set_translator("html", Writer)
@@ -139,4 +139,3 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(HideCodeCellNode, override=True, html=hidden)
     app.connect("doctree-read", caption_tables)
     app.add_js_file("keyboard.js", loading_method="defer")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -157,7 +157,6 @@ def _numbered(cells: list[Any]) -> list[Any]:
     return cells
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the writing of a page."""
     app.connect("html-page-context", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

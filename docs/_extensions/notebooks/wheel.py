@@ -16,8 +16,11 @@ def address(app: Sphinx) -> str:
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
-    """Build it with hatchling itself: no isolated environment, so no network."""
-    if exception or app.builder.name != "html":
+    """Build it with hatchling itself: no isolated environment, so no network.
+
+    Not where the build has failed: what it warns of may be a file that the wheel would hold.
+    """
+    if exception or app._warncount or app.builder.name != "html":
         return
     (made,) = WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"])
     if Path(made).name != NAME.format(version=app.config.release):
@@ -27,7 +30,6 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         )
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the end of a build."""
     app.connect("build-finished", write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

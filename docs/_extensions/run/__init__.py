@@ -1,13 +1,11 @@
 """Running the code of pages: kernels, order, what a page lacks, what ends a build."""
 
 from sphinx.application import Sphinx
-from sphinx.util.typing import ExtensionMetadata
 
 PARTS = ["pages", "execute", "judge", "guard", "report"]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     """Set up each part."""
     for part in PARTS:
         app.setup_extension(f"run.{part}")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

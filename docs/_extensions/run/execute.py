@@ -56,7 +56,6 @@ def _length(page: Page) -> int:
     return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the moment when it is known which pages are to be read."""
     app.connect("env-before-read-docs", execute, priority=600)  # after a failed build's repair
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

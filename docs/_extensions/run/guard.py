@@ -78,10 +78,9 @@ def _repair(cache: Path) -> None:
         shutil.rmtree(cache, ignore_errors=True)
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the beginning and the end, before and after everything else."""
     app.connect("config-inited", begin, priority=0)  # before Sphinx loads what it has read
     app.connect("env-get-outdated", unfinished)
     app.connect("env-before-read-docs", forget)
     app.connect("build-finished", end, priority=999)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,6 @@
 """Warns of what lint_pages.py finds on a page, and shows what the page excuses, and why."""
 
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import lint_pages
@@ -49,11 +48,11 @@ def check_run(app: Sphinx, doctree: nodes.document) -> None:
         )
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> dict[str, int]:
     """Connect to the text of a page, and to what was read."""
     app.connect("source-read", check_source)
     app.connect("doctree-read", check_run)
     # Other rules judge every page anew.
     rules = sorted(Path(lint_pages.__file__).parent.glob("*_*.py"))
     version = crc32(b"".join(path.read_bytes() for path in rules)) or 1
-    return {"env_version": version, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": version}

@@ -149,8 +149,7 @@ def show(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = "\n\n".join(LEFT.findall(page.text)) or "# Unreadable"
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the settings and, before everything else, to the text of a page."""
     app.connect("config-inited", begin, priority=800)  # after Sphinx has judged the encoding
     app.connect("source-read", show, priority=0)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

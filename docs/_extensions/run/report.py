@@ -32,8 +32,7 @@ def report(app: Sphinx, exception: Exception | None) -> None:
         print(f"Open {first.resolve().as_uri()}")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to what is gone and to the end."""
     app.connect("env-get-outdated", drop_removed)
     app.connect("build-finished", report)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,13 +5,11 @@ literal with the class ``says`` in its entry, a reader's own words with ``{index
 """
 
 from sphinx.application import Sphinx
-from sphinx.util.typing import ExtensionMetadata
 
 PARTS = ["symptoms", "index"]
 
 
-def setup(app: Sphinx) -> ExtensionMetadata:
+def setup(app: Sphinx) -> None:
     """Set up each part."""
     for part in PARTS:
         app.setup_extension(f"search.{part}")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

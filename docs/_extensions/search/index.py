@@ -149,11 +149,10 @@ def leave_out(app: Sphinx) -> None:
         app.builder.search = False  # type: ignore[attr-defined]
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Connect to the pages before their lists are filled in."""
     app.connect("builder-inited", leave_out)
     app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
     app.connect("html-page-context", add_files)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

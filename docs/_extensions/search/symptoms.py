@@ -70,7 +70,7 @@ class Versions(SphinxDirective):
         """Return the table."""
         names = ["torch", "python", "scipy", "system", "made"]
         rows = [[str(each[name]) for name in names] for each in _recorded(self.env)]
-        return [table(names, rows, "versions")]
+        return [table(names, rows, "wordings", "versions")]
 
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:
@@ -156,7 +156,7 @@ def said_under(env: BuildEnvironment, docname: str) -> dict[str, list[str]]:
     return {entry.anchor: entry.said for entry in _entries_of(env, docname)}
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     """Add the directives, and connect to reading, after the checks, and to writing."""
     app.add_node(entries)
     app.add_directive("symptom-box", Box)
@@ -166,4 +166,3 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-updated", rewrite)
     app.connect("doctree-resolved", resolve)
     app.connect("html-page-context", add_script)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}

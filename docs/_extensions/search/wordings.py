@@ -82,18 +82,18 @@ def _told(
         names = f"{', '.join(before)} and {last}" if before else last
         return _quiet(f"Worded so in {library} {names}.")
     rows = [[a, b, "as above" if said == expected else said] for a, b, said in found]
-    return table(["since", "until", "worded as"], rows, "spans")
+    return table(["since", "until", "worded as"], rows, "wordings", "spans")
 
 
 def _quiet(text: str) -> nodes.Element:
     return nodes.paragraph("", text, classes=["wordings"])
 
 
-def table(head: list[str], rows: list[list[str]], kind: str) -> nodes.Element:
+def table(head: list[str], rows: list[list[str]], *classes: str) -> nodes.Element:
     """Return a table of texts, in which an error is a literal."""
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
     group += [nodes.thead("", _row(head)), nodes.tbody("", *map(_row, rows))]
-    return nodes.table("", group, classes=["wordings", kind])
+    return nodes.table("", group, classes=list(classes))
 
 
 def _row(texts: list[str]) -> nodes.row:
