@@ -72,5 +72,7 @@ def browser() -> Iterator[webdriver.Chrome]:
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.set_script_timeout(LONG)
+    driver.set_page_load_timeout(LONG)
+    driver.command_executor.client_config.timeout = 2 * LONG  # for the driver's own answers
     yield driver
     driver.quit()

@@ -195,11 +195,3 @@ def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path: Path)
     assert recorded == set(sweep("quick"))
     reasons = {case["skipped"]["kind"] for case in found["cases"] if "skipped" in case}
     assert reasons <= {"takes too long"}  # as on a busy machine, nothing wrong
-
-
-def test_a_page_without_predictions_is_refused(copy: Copy) -> None:
-    """Instead of a notebook that measures and says nothing."""
-    copy.edit("docs/tutorials/on-a-gpu.md", ":tags: [setup, notebook]", ":tags: [setup]")
-    done = copy.build(CUDA_VISIBLE_DEVICES="")
-    assert done.returncode != 0
-    assert "has no cell with the tag 'notebook', expected the predictions" in done.stderr

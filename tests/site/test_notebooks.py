@@ -29,7 +29,7 @@ EXECUTED = [name for name, page in PAGES.items() if page.notebook]
 ROOMS = {p.name for p in (ROOT / "src" / "lookup_matmul").iterdir() if p.is_dir()}
 INSTALLED = re.compile(r"(?<=\s)/\S*/(?=site-packages/)")  # torch names its files in an error
 FIRST = 2  # cells before those of the page: what is needed, and the settings
-LIMIT_S = 300  # of a cell, on a busy machine
+LIMIT_S = 900  # of a cell that takes seconds, unless the machine is very busy
 
 
 def kinds_of(page: Page) -> set[str]:
@@ -67,7 +67,7 @@ def run_away(made: nbformat.NotebookNode, folder: Path, site=BUILT) -> nbformat.
         place.mkdir()
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home)}
-    client = NotebookClient(made, timeout=LIMIT_S, kernel_name="python3")
+    client = NotebookClient(made, timeout=LIMIT_S, startup_timeout=LIMIT_S, kernel_name="python3")
     return asyncio.run(client.async_execute(cwd=str(empty), env=environment))
 
 
