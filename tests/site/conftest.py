@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from served import LONG, ROOT, served
+from two_sites import build_both
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -57,6 +58,12 @@ def address(site: Path) -> Iterator[str]:
     """Serve the site as a reader's browser would meet it."""
     with served(site) as home:
         yield home
+
+
+@pytest.fixture(scope="session")
+def both_sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the folders of two built sites, one with an address and one without, by that."""
+    return build_both(tmp_path_factory.mktemp("both"))
 
 
 @pytest.fixture(scope="session")

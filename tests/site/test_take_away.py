@@ -9,100 +9,23 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
-from scratch import HEAD, PROSE, SPHINX, Copy
+from scratch import HEAD
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 from served import ROOT
 from test_browser import look
+from two_sites import BASE, PAGE
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from notebooks.markdown_of import blocks
 from notebooks.notebook_cells import without_glue
 
-BASE = "https://example.org/site/"
-PAGE = """# A table has rows
-
-You look up $\\text{id} < V$, with *a* `code|x` and a_name, 2*3, [1] and 2 < 3.
-See [below](#the-end), [another page](other.md), {term}`row`, {func}`lookup_matmul.lookup`,
-{class}`torch.nn.Embedding` and {cite}`ieee754`.
-
-```{code-cell} ipython3
-:tags: [setup]
-from myst_nb import glue
-import sklearn
-
-seen = 3
-glue("number", 2.5, display=False)
-```
-
-There are {glue:text}`number:.2f` of them.
-
-```{code-cell} ipython3
-:tags: [check]
-assert seen == 3
-```
-
-:::{note}
-- one
-- two
-
-  ```sh
-  nox -s docs
-  ```
-:::
-
-:::{dropdown} Solution for $V < 3$ in `one` step
-| a | b |
-|---|---|
-| x | $y$ |
-:::
-
-```{math}
-:label: sum
-y = 1
-```
-
-## The end
-
-Equation {eq}`sum`.
-
-```{toctree}
-other
-```
-"""
-OTHER = """# Other
-
-```{glossary}
-row
-  A line of a table.
-```
-
-```{eval-rst}
-.. module:: lookup_matmul
-.. autofunction:: lookup
-```
-
-```{bibliography}
-:all:
-```
-"""
-
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory):
-    """Build two pages with an address and without: the site's folder and the first notebook of each."""
-    copy = Copy(tmp_path_factory.mktemp("taken"))
-    copy.clear_pages()
-    copy.edit("docs/conf.py", '"repository": ""', '"repository": "owner/name"')
-    copy.write("index", PAGE)
-    copy.write("other", OTHER, head=PROSE)
-    found = {}
-    for base in (BASE, ""):
-        site = copy.root / "build" / (f"html-{base}".partition(":")[0])
-        built = copy.run(*SPHINX[:-1], str(site), "-D", f"html_baseurl={base}")
-        assert built.returncode == 0, built.stderr
-        found[base] = site, nbformat.read(site / "index.ipynb", as_version=4)
-    return found
+def taken(both_sites):
+    """Return the folder of each site, and the notebook of its first page."""
+    read = {base: nbformat.read(site / "index.ipynb", 4) for base, site in both_sites.items()}
+    return {base: (site, read[base]) for base, site in both_sites.items()}
 
 
 def text_of(made):
