@@ -55,7 +55,7 @@ STOPPED = {
         RUN + cell("1 / 0") + "\n" + cell("[][0]", RAISES.format("never judged")),
         "this cell failed: ZeroDivisionError",
     ),
-    "no-utf8": ("# Caf\udce9\n", "byte 0xe9 is not UTF-8"),
+    "no-utf8": ("# No\udce9\n", "byte 0xe9 is not UTF-8"),
     "option": (RUN + cell("x = 1", ":tags: [a\n"), "could not be read: Invalid options format"),
     "tags": (RUN + cell("x = 1", ":tags: check\n"), "in a cell's `tags`, 'check' is not of type"),
     "no-yaml": (headed("a: [\n"), "the front matter is no YAML"),
