@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from served import LONG, ROOT, served
+from two_sites import build_both
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -60,6 +61,12 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def both_sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the folders of two built sites, one with an address and one without, by that."""
+    return build_both(tmp_path_factory.mktemp("both"))
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[webdriver.Chrome]:
     """Start one Chromium for all tests."""
     if not (CHROMIUM and DRIVER):
@@ -72,5 +79,7 @@ def browser() -> Iterator[webdriver.Chrome]:
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.set_script_timeout(LONG)
+    driver.set_page_load_timeout(LONG)
+    driver.command_executor.client_config.timeout = 2 * LONG  # for the driver's own answers
     yield driver
     driver.quit()

@@ -12,7 +12,7 @@ from selenium import webdriver
 from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parents[2]
-LONG = 300  # seconds: no test waits so long, unless what it waits for never comes
+LONG = 600  # seconds: no test waits so long, unless what it waits for never comes
 DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"
 
 

@@ -75,18 +75,12 @@ def test_a_recording_confirms_or_refutes_each_prediction(said, tmp_path):
     assert listed.count("**confirmed**") == listed.count("**refuted**") == 4
 
 
-def test_a_recording_of_a_processor_says_nothing_of_gpus(said):
-    """Whatever it holds."""
+def test_what_no_case_tells_of_is_not_decided(said):
+    """After a run that ended early, and by a recording of a processor, whatever it holds."""
+    for predicted in said["PREDICTIONS"].values():
+        assert said["verdict"](CONFIRMING | {"cases": []}, predicted).startswith("not decided")
     on_cpu = CONFIRMING | {"provenance": CONFIRMING["provenance"] | {"kind": "cpu"}}
     assert "`x`" not in said["verdicts"]({"x": on_cpu})
-    assert "No recording of a GPU has been made yet" in said["verdicts"]({"x": on_cpu})
-
-
-def test_a_prediction_that_no_case_tells_of_is_not_decided(said):
-    """As after a run that ended early."""
-    none = CONFIRMING | {"cases": []}
-    for predicted in said["PREDICTIONS"].values():
-        assert said["verdict"](none, predicted).startswith("not decided")
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +88,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     """Return a copy of the site with this page alone, and without recordings."""
     copy = Copy(tmp_path_factory.mktemp("gpu"))
     copy.clear_pages("tutorials/on-a-gpu")
+    for room in ("explorer", "search", "light"):
+        copy.edit("docs/conf.py", f'    "{room}",\n', "")
+    copy.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
     for path in (copy.root / RECORDED).glob("*.json"):
         path.unlink()
     page = copy.root / "docs" / "tutorials" / "on-a-gpu.md"
@@ -116,8 +113,8 @@ def shown(page: BeautifulSoup) -> str:
     return " ".join(output.get_text(" ", strip=True) for output in page.select(".cell_output"))
 
 
-def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
-    """Each build shows what there is, names it at every number, and a damaged file stops it."""
+def test_no_recording_then_two(copy: Copy) -> None:
+    """Each build shows what there is, and names it at every number."""
     page = built(copy)
     text = shown(page)
     assert "No recording of a GPU has been made yet, so all four are open." in text
@@ -143,20 +140,11 @@ def test_no_recording_then_two_then_a_damaged_one(copy: Copy) -> None:
     assert page.get_text().count(markup) == 2
     assert "example.org" not in str(page.select("img, a"))
     verdicts = [item.get_text(" ", strip=True) for item in page.select("li li")]
-    assert [words.split()[2] for words in verdicts if words.startswith("good-device")] == [
-        "confirmed"
-    ] * 4
-    assert [words.split()[2] for words in verdicts if words.startswith("bad-device")] == [
-        "refuted"
-    ] * 4
+    for name, answer in (("good-device", "confirmed"), ("bad-device", "refuted")):
+        found = [words.split()[2] for words in verdicts if words.startswith(name)]
+        assert found == [answer] * 4
     assert len(page.select("svg.drawing")) == 2 + 4  # two precisions of each
     assert len(page.select("details table tbody tr")) == 2 * len(SWEPT)
-
-    whole = (folder / "bad-device.json").read_text("utf-8")
-    (folder / "bad-device.json").write_text(whole[:-20], "utf-8")
-    done = copy.build(CUDA_VISIBLE_DEVICES="")
-    assert done.returncode != 0
-    assert "bad-device.json: the file is not JSON" in done.stderr
 
 
 def measuring(copy: Copy) -> nbformat.NotebookNode:
@@ -195,11 +183,3 @@ def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path: Path)
     assert recorded == set(sweep("quick"))
     reasons = {case["skipped"]["kind"] for case in found["cases"] if "skipped" in case}
     assert reasons <= {"takes too long"}  # as on a busy machine, nothing wrong
-
-
-def test_a_page_without_predictions_is_refused(copy: Copy) -> None:
-    """Instead of a notebook that measures and says nothing."""
-    copy.edit("docs/tutorials/on-a-gpu.md", ":tags: [setup, notebook]", ":tags: [setup]")
-    done = copy.build(CUDA_VISIBLE_DEVICES="")
-    assert done.returncode != 0
-    assert "has no cell with the tag 'notebook', expected the predictions" in done.stderr

@@ -121,22 +121,6 @@ def test_formulas_are_mathml_in_a_font_that_has_their_signs(site, built):
     assert "MATH" in font  # without it brackets do not grow
 
 
-def test_a_formula_is_on_one_line_with_its_stop(built):
-    """And a heading does not break inside of *one-hot*."""
-    stops = [
-        (formula.next_sibling, formula.parent.get("class"))
-        for page in built.values()
-        for formula in page.select("span.math")
-        if re.match("[.,;:!?)’]", str(formula.next_sibling))
-    ]
-    assert len(stops) > 100
-    assert all(classes == ["whole"] for _, classes in stops)
-    headings = [node.get_text() for page in built.values() for node in page.select("section > h1")]
-    named = [text for text in headings if "one-" in text]
-    assert len(named) > 3
-    assert all("one-\u2060" in text for text in named)
-
-
 def test_a_formula_that_cannot_be_set_is_refused():
     """In an unknown command, with a height that would be printed, or with a sign of no font."""
     for latex in (r"\nothing{x}", r"a\\[1ex] b", r"\text{字}", r"\sqrt{\frac{a}{b}}"):
@@ -150,19 +134,11 @@ PURGED = [
     ("p{color:red}", "p{color:red}"),
     (".a, .gone{color:red}", ".a{color:red}"),
     (".gone p, #gone, video{color:red}", ""),
-    (".a:not(.gone):hover::before{color:red}", ".a:not(.gone):hover::before{color:red}"),
     (".by-script{color:red}", ".by-script{color:red}"),
-    ("@media print{.gone{color:red}}", ""),
-    ("@media print{.a{color:red}}", "@media print{.a{color:red}}"),
+    ("@media print{.gone{color:red}.a{top:0}}", "@media print{.a{top:0}}"),
     ("p{--x:1;--y:2;color:var(--y)}", "p{--y:2;color:var(--y)}"),
-    ("p{--x:var(--y);--y:2}", ""),
     ("p{--of-page:1}", "p{--of-page:1}"),
     ("@keyframes turn{to{top:0}}", ""),
-    (
-        "@keyframes turn{to{top:0}}p{animation:turn 1s}",
-        "@keyframes turn{to{top:0}}p{animation:turn 1s}",
-    ),
-    ("/* said */ p { color : red }", "p{color:red}"),
     (
         "html[data-theme=light] p{color:red}",
         "html:not([data-theme=dark]) p{color:red}@media print{html[data-theme=dark] p{color:red}}",
@@ -190,24 +166,18 @@ def test_a_style_sheet_that_cannot_be_read_is_refused():
 
 
 def test_a_compact_drawing_shows_the_same():
-    """Texts, shapes, colours and what other elements refer to stay."""
-    ink = "var(--figure-ink, #1f2328)"
-    halo = "stroke: var(--pst-color-background, white); paint-order: stroke; "
+    """Texts, colours and shapes stay, and what other elements refer to."""
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
-        '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" /></defs>'
-        '<g id="d1-axes"><g id="d1-t"><text x="1.5" transform="rotate(-0 1.5 2)" style="'
-        f'{halo}fill: {ink}">a <tspan>b</tspan> c'
-        '</text></g><use xlink:href="#d1-mark" x="3.04" style="fill: red" />'
-        '<use xlink:href="#d1-mark" x="4" style="fill: red" /></g><path d="M 0 0" style="fill: none" />'
-        "</svg>"
+        '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" style="fill: red" /></defs>'
+        '<g id="d1-axes"><text x="1.5" style="fill: blue">a <tspan>b</tspan> c</text></g>'
+        '<use xlink:href="#d1-mark" x="3.04" /><path d="M 0 0" style="fill: none" /></svg>'
     )
-    assert compact(svg) == (
-        '<svg xmlns="http://www.w3.org/2000/svg">'
-        '<defs><path id="d1-0" d="M 0 0 L 1.23 0" style="fill: red" /></defs>'
-        '<text x="1.5" style="fill: var(--figure-ink)" class="halo">a <tspan>b</tspan> c</text>'
-        '<use x="3" href="#d1-0" /><use x="4" href="#d1-0" /></svg>'
-    )
+    made = BeautifulSoup(compact(svg), "html.parser")
+    assert (made.find("text").get_text(), made.find("text")["style"]) == ("a b c", "fill: blue")
+    assert (made.path["d"], made.path["style"]) == ("M 0 0 L 1.23 0", "fill: red")
+    assert made.use["href"] == f"#{made.path['id']}"
+    assert len(made.select("path, use")) == 2, "what shows nothing is still there"
 
 
 def test_the_templates_are_of_the_pinned_themes():

@@ -138,11 +138,10 @@ def test_a_page_without_scripts(without_scripts, address, media, scheme):
     assert code.is_displayed()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_paper_is_light(browser, address, media, scheme):
-    """Whatever the scheme: the ground, the text, the drawings; solutions open, checks are a line, no buttons."""
+def test_paper_is_light(browser, address, media):
+    """In the dark scheme too: the ground, the text, the drawings; solutions open, checks are a line, no buttons."""
     media(medium="print")
-    look(browser, address, PAGE, 1300, scheme)
+    look(browser, address, PAGE, 1300, "dark")
     assert _ground(browser) == 255
     ink = "getComputedStyle(document.documentElement).getPropertyValue('--figure-ink').trim()"
     assert browser.execute_script(f"return {ink}") == "#1f2328"

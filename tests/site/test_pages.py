@@ -116,13 +116,6 @@ def test_tensors_of_the_notebooks_stand_in_the_outputs_in_order(pages, name):
         assert before + printed(tensor) in shown, f"not shown, or not in this place: {tensor}"
 
 
-def test_only_results_that_can_be_trained_remember_their_history(pages):
-    """The Linear's result has a grad_fn, that of the frozen Embedding none, as in the notebook."""
-    scores = [text for text in outputs(pages[THIRD]) if "-0.1743,  0.8889, -0.8300" in text]
-    assert "grad_fn=<MmBackward0>" in scores[0]
-    assert "grad_fn" not in scores[1]
-
-
 def test_the_pictures_are_drawn_with_their_words(pages):
     """Lookups and products of each id, with a caption, a name and a label that tells the story."""
     drawn = {
@@ -227,11 +220,6 @@ def test_numbers_in_the_prose_come_from_cells(pages):
     for name, page in pages.items():
         for place in page.select("article .pasted-inline, article .glue"):
             assert place.get_text(strip=True), name
-    text = pages[TUTORIAL].get_text(" ", strip=True)
-    assert re.search(r"5 columns, 60 multiplications\s?\.\sIn 45 of them", text)
-    assert "There the share is 99.9980%" in text
-    costs = pages["appendix/cost-of-the-check"].get_text(" ", strip=True)
-    assert re.search(r"took \d+ µs with the check and \d+ µs without it: \d+\.\d\d times", costs)
 
 
 def test_build_page_lists_every_executed_page_and_the_versions(pages):
@@ -255,17 +243,13 @@ def test_every_link_inside_the_site_leads_somewhere(pages, site):
             target = urlsplit(link["href"])
             if target.scheme or not (target.path or target.fragment):
                 continue
-            file = (
-                ((site / f"{name}.html").parent / unquote(target.path))
-                if target.path
-                else site / f"{name}.html"
-            )
+            here = site / f"{name}.html"
+            file = here.parent / unquote(target.path) if target.path else here
             assert file.exists(), f"{name}: {link['href']}"
             followed += 1
             if target.fragment:
-                assert f'id="{unquote(target.fragment)}"' in file.read_text("utf-8"), (
-                    f"{name}: {link['href']}"
-                )
+                place = f'id="{unquote(target.fragment)}"'
+                assert place in file.read_text("utf-8"), f"{name}: {link['href']}"
     assert followed > 50
 
 
@@ -273,30 +257,20 @@ def test_names_lead_to_the_documentation_of_their_libraries(pages):
     """Types in signatures and names in prose are links, though no network was used."""
     reference = [page for name, page in pages.items() if name.startswith("reference/")]
     links = {link["href"] for page in reference for link in page.select("dt a[href]")}
-    base = "https://docs.pytorch.org/docs/stable/"
-    assert f"{base}tensors.html#torch.Tensor" in links
-    assert f"{base}generated/torch.nn.Linear.html#torch.nn.Linear" in links
+    assert "https://docs.pytorch.org/docs/stable/tensors.html#torch.Tensor" in links
     assert "https://docs.python.org/3/library/functions.html#bool" in links
-    numpy = "https://numpy.org/doc/stable/reference/generated/numpy.take.html#numpy.take"
-    proof = {link["href"] for link in pages["appendix/floating-point-proof"].select("a[href]")}
-    assert numpy in proof
     prose = {link["href"] for link in pages[TUTORIAL].select("a[href]")}
     assert any(url.endswith("scipy.sparse.csr_array.html#scipy.sparse.csr_array") for url in prose)
 
 
-def test_no_page_names_a_folder_of_the_machine(pages):
-    """Outputs and error texts hold no path of where they were made."""
+def test_pages_have_a_language_and_one_title_and_name_no_folder_of_the_machine(pages):
+    """Search engines and screen readers ask for the former; outputs may hold no path."""
     for name, page in pages.items():
+        assert page.html["lang"] == "en", name
+        assert len(page.select("article h1")) == 1, name
         text = str(page)
         assert str(ROOT) not in text, name
         assert "site-packages" not in text, name
-
-
-def test_pages_have_a_language_and_one_title(pages):
-    """Which search engines and screen readers ask for; test_light.py looks for descriptions."""
-    for page in pages.values():
-        assert page.html["lang"] == "en"
-        assert len(page.select("article h1")) == 1
 
 
 @pytest.mark.parametrize("project", ["torch", "numpy", "scipy", "python"])

@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.wait import WebDriverWait
+from served import wait as wait_for
 from test_symptom_box import FIRST as ERRORS
 from test_symptom_box import TRACEBACKS
 
@@ -124,7 +124,6 @@ LINKS = (By.CSS_SELECTOR, ".search-found a")
 
 def ask(browser, questions):
     """Ask one question after the other, and return the links and titles of each, the best first."""
-    browser.set_script_timeout(300)
     return browser.execute_async_script(ASK, list(questions))
 
 
@@ -165,8 +164,9 @@ def section_of(pages):
 
 def wait(browser, text):
     """Wait until the answer to this text is shown, and return the status line."""
-    done = "return document.querySelector('.search-found')?.dataset.asked"
-    WebDriverWait(browser, 120).until(lambda page: page.execute_script(done) == text)
+    wait_for(
+        browser, "document.querySelector('.search-found')?.dataset.asked === arguments[0]", text
+    )
     return browser.find_element(By.CLASS_NAME, "search-status").text
 
 
@@ -230,7 +230,7 @@ def test_typing_asks_and_keys_reach_the_result(search):
     link = search.switch_to.active_element
     assert link.get_attribute("href").endswith("glossary.html#term-weight-tying")
     link.send_keys(Keys.RETURN)
-    WebDriverWait(search, 120).until(lambda page: page.current_url.endswith("#term-weight-tying"))
+    wait_for(search, "location.href.endsWith('#term-weight-tying')")
 
 
 def test_more_results_follow_on_request(search):
@@ -238,7 +238,7 @@ def test_more_results_follow_on_request(search):
     ask(search, ["embedding"])
     assert len(search.find_elements(*LINKS)) == 10
     search.find_element(By.CLASS_NAME, "search-more").send_keys(Keys.RETURN)
-    WebDriverWait(search, 120).until(lambda page: len(page.find_elements(*LINKS)) == 20)
+    wait_for(search, "document.querySelectorAll('.search-found a').length === 20")
     assert search.switch_to.active_element == search.find_elements(*LINKS)[10]
 
 
@@ -268,6 +268,10 @@ def test_what_is_asked_is_only_text(browser, site):
     assert browser.switch_to.active_element.get_attribute("value") == PLANTED
     assert browser.find_elements(*LINKS)
     ask(browser, [f"tied {PLANTED}", "<script>1</script>", "__proto__", "((((", "0", "的"])
+    plant = "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
+    browser.execute_script(plant, PLANTED)  # among the texts of the pages
+    ask(browser, ["roofline tied"])
+    assert PLANTED in browser.find_element(By.CLASS_NAME, "search-excerpt").text
     assert "planted" not in browser.title
     assert not browser.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
     assert not [
@@ -275,24 +279,12 @@ def test_what_is_asked_is_only_text(browser, site):
     ]
 
 
-def test_what_pages_say_is_only_text(search):
-    """Markup among the texts of the pages is shown as text, the words in it marked."""
-    ask(search, ["roofline"])
-    plant = "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
-    search.execute_script(plant, PLANTED)
-    ask(search, ["roofline tied"])
-    first = search.find_element(By.CLASS_NAME, "search-excerpt")
-    assert first.text == f"a roofline {PLANTED}"
-    assert "roofline" in {mark.text for mark in first.find_elements(By.TAG_NAME, "mark")}
-    assert not search.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
-
-
 def test_the_field_of_every_page_leads_here(browser, site):
     """Ctrl and K open the field on any page, return asks; on the search page they lead to its field."""
     browser.get((site / "tutorials" / "tied-weights.html").as_uri())
     browser.find_element(By.TAG_NAME, "body").send_keys(Keys.CONTROL, "k")
     browser.switch_to.active_element.send_keys("check_bags", Keys.RETURN)
-    WebDriverWait(browser, 120).until(lambda page: "search.html?q=check_bags" in page.current_url)
+    wait_for(browser, "location.href.includes('search.html?q=check_bags')")
     wait(browser, "check_bags")
     browser.find_element(*LINKS).send_keys(Keys.CONTROL, "k")
     assert browser.switch_to.active_element.get_attribute("id") == "search-text"

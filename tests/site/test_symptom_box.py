@@ -86,7 +86,6 @@ LOADED = "return performance.getEntriesByType('resource').map(entry => entry.nam
 
 def paste(browser, *texts):
     """Paste the texts one after another, and return for each the status, the line and the titles."""
-    browser.set_script_timeout(300)
     return browser.execute_async_script(PASTE, texts)
 
 
