@@ -24,6 +24,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder of the recording")
     parser.add_argument("--commit", help="40 digits, where the package is not in a clone of git")
     options = parser.parse_args()
+    if options.minutes is not None and not options.minutes > 0:  # nor is NaN
+        parser.error(f"--minutes is {options.minutes:g}, expected more than 0")
     quick, device, out = options.quick, options.device, options.out
     made = {"device": device, "commit": options.commit}
     made |= {"command": shlex.join([*COMMAND.split(), *sys.argv[1:]])}
@@ -38,7 +40,7 @@ def main() -> None:
         print(f"Recording {name} into {path}; interrupt it at any time, and run it again to go on.")
         cases = sweep("quick" if quick else device)
         recording = record(path, cases, quick=quick, minutes=options.minutes, **made)
-    except (ValueError, DeviceLost) as error:
+    except (ValueError, OSError, DeviceLost) as error:  # OSError: a folder nobody can write to
         sys.exit(f"{error}")
     skipped = sum("skipped" in result for result in recording["cases"])
     print(f"{len(recording['cases'])} cases, {skipped} of them with the reason why not measured.")

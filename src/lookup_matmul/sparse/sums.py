@@ -106,7 +106,7 @@ def dense_rows(
         Number of columns, the number of rows of the table that they will meet.
     dtype : torch.dtype, optional
         Dtype of the result; by default :func:`torch.get_default_dtype`.
-        An integer one cuts fractions off, and sums that it cannot hold wrap around.
+        An integer one takes integer values only, and those that it cannot hold wrap around.
     check : bool
         Whether to check the input first; ``False`` leaves a broken matrix to torch.
 
@@ -119,7 +119,8 @@ def dense_rows(
     Raises
     ------
     TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`; also if ``vocab_size`` is no ``int`` or negative.
+        As for :func:`sum_of_rows`; also if ``vocab_size`` is no ``int`` or negative, or if
+        ``dtype`` would cut fractions off.
 
     Examples
     --------
@@ -131,7 +132,14 @@ def dense_rows(
     if check:
         check_vocab_size(vocab_size)
     bags = read_rows(rows, vocab_size, None, check=check)
-    return _written_out(bags, vocab_size, dtype or torch.get_default_dtype())
+    dtype = dtype or torch.get_default_dtype()
+    values = torch.bool if bags.weights is None else bags.weights.dtype
+    if check and not torch.can_cast(values, dtype):
+        raise TypeError(
+            f"dtype is {dtype} and the values are {values}, expected a floating dtype, which keeps "
+            f"fractions; take dtype={values}."
+        )
+    return _written_out(bags, vocab_size, dtype)
 
 
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:

@@ -269,6 +269,15 @@ def test_the_command_makes_a_recording_and_says_what_to_do(
     )
 
 
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
+def test_a_run_without_time_is_refused(path, capsys, monkeypatch, minutes):
+    """Before anything is measured or written."""
+    with pytest.raises(SystemExit):
+        run_command(monkeypatch, path, f"--minutes={minutes}")
+    assert f"--minutes is {minutes}, expected more than 0" in capsys.readouterr().err
+    assert not path.parent.exists()
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [

@@ -359,6 +359,14 @@ def test_counts_are_values_too(form):
     assert dense_rows((ids, offsets), 4, dtype=torch.int64).tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
 
 
+def test_fractions_are_not_cut_off():
+    """A dtype for integers refuses values that are none; asked not to check, torch cuts them."""
+    rows = (torch.tensor([2]), torch.tensor([0, 1]), torch.tensor([1.5]))
+    with pytest.raises(TypeError, match=r"dtype is torch.int64 and the values are torch.float32"):
+        dense_rows(rows, 4, dtype=torch.int64)
+    assert dense_rows(rows, 4, dtype=torch.int64, check=False).tolist() == [[0, 0, 1, 0]]
+
+
 def test_columns_without_an_entry_are_never_read():
     """NaN in a row that nobody names stays there; the dense product spreads it."""
     weight = torch.zeros(4, 2)
