@@ -6,6 +6,7 @@ import re
 from typing import Literal
 from xml.etree import ElementTree
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -71,6 +72,20 @@ def list_axes(x_label: str, lines: float, line_height: float, *, above: float) -
     return ax
 
 
+def _check_shown(ax: Axes) -> None:
+    """Raise ValueError for a number without a place on its axis, which would go unseen."""
+    for line in ax.lines:
+        if line.get_transform() is ax.transData:  # and no line across the whole plot
+            x, y = line.get_data()
+            for values, log in ((x, ax.get_xscale() == "log"), (y, ax.get_yscale() == "log")):
+                shown: np.ndarray = np.ma.compressed(
+                    np.ma.asarray(values, dtype=float)
+                )  # a mask is meant
+                if not np.isfinite(shown).all() or (log and (shown <= 0).any()):
+                    wanted = "above zero on a logarithmic axis" if log else "finite"
+                    raise ValueError(f"the plot holds {shown}, expected numbers {wanted}.")
+
+
 def finish(ax: Axes, alt: str) -> Drawing:
     """Turn the figure that holds ``ax`` into a Drawing that tells the story ``alt``.
 
@@ -78,6 +93,8 @@ def finish(ax: Axes, alt: str) -> Drawing:
     """
     figure, buffer = ax.get_figure(root=True), io.StringIO()
     assert figure is not None
+    for plot in figure.axes:
+        _check_shown(plot)
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     # HTML knows the prefix xlink and no other.
     ElementTree.register_namespace("", "http://www.w3.org/2000/svg")

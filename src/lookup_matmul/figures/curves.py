@@ -104,7 +104,7 @@ def draw_curves_with_distances(
         above.legend(loc="upper right", handlelength=3)
         for (_, y), (colour, _, marker) in zip(others, KINDS[1:], strict=False):
             apart = np.abs(np.subtract(y, first[1]))
-            shown = np.where(apart > SMALLEST, apart, np.nan)
+            shown = np.ma.masked_where(apart <= SMALLEST, apart)
             below.plot(x, shown, color=colour, ls="", marker=marker, ms=3.5)
         if limit:
             below.axhline(limit[1], color=LINE, ls="--", lw=1.2)

@@ -121,6 +121,15 @@ def test_parts_are_as_long_as_they_are_large():
     assert {"whole", "other"} <= set(texts(told.svg))
 
 
+@pytest.mark.parametrize(
+    ("y", "log_y"), [([0.0, 1.0], True), ([math.nan, 1.0], False), ([1.0, math.inf], False)]
+)
+def test_a_number_without_a_place_is_no_gap(y, log_y):
+    """Matplotlib would leave it out and say nothing."""
+    with pytest.raises(ValueError, match="the plot holds"):
+        draw_curves([1, 2], {"a": y}, x_label="x", y_label="y", alt="a", log_y=log_y)
+
+
 def test_a_zero_distance_is_not_drawn():
     """Where curves agree to the bit, the lower plot has no marker."""
     agreeing, apart = (
