@@ -68,6 +68,7 @@ row
 ```{eval-rst}
 .. module:: lookup_matmul
 .. autofunction:: lookup
+.. autofunction:: check_inputs
 ```
 
 ```{bibliography}

@@ -31,9 +31,12 @@ THROUGH = (
     nodes.container,
     nodes.document,
     nodes.figure,
+    nodes.legend,
+    addnodes.glossary,
     PassthroughTextElement,
 )
-MARKS = {nodes.emphasis: "*", nodes.strong: "**"}
+MARKS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
+TAGS = {nodes.subscript: "sub", nodes.superscript: "sup"}
 READS_AS_MARKDOWN = re.compile(r"([\\`*_\[\]<>|$~])")
 BEGINS_AS_MARKDOWN = re.compile(r"^( *(?:\d+(?=[.)])|(?=#+|[-+])))([-+.)]|#+)(?=\s)", re.MULTILINE)
 
@@ -55,6 +58,9 @@ def words(node: nodes.Node, link: Link) -> str:
     for kind, mark in MARKS.items():
         if isinstance(node, kind) and inner:
             return f"{mark}{inner}{mark}"
+    for kind, tag in TAGS.items():
+        if isinstance(node, kind):
+            return f"<{tag}>{inner}</{tag}>"
     if isinstance(node, nodes.inline):
         return f" <sup>{inner}</sup>" if "cited-mark" in node["classes"] else inner
     if not isinstance(node, nodes.TextElement):
@@ -75,6 +81,11 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         return [_list(node, link)]
     if isinstance(node, nodes.table):
         return _table(node, link)
+    if isinstance(node, nodes.definition_list_item):
+        terms = [words(n, link) for n in node.findall(nodes.term)]
+        return [f"**{', '.join(terms)}**", *blocks(node[-1], link)]
+    if isinstance(node, nodes.citation):
+        return [f"- \\[{node.children[0].astext()}\\] {' '.join(_all(node.children[1:], link))}"]
     if isinstance(node, nodes.Admonition):
         titled = isinstance(node.children[0], nodes.title)
         name = [] if titled else [f"**{type(node).__name__.title()}**"]
@@ -90,7 +101,7 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         return [f"*{words(node, link).strip()}*"]
     if isinstance(node, nodes.image):
         return [f"*{node['alt']}*"] if node.get("alt") else []
-    if isinstance(node, THROUGH):
+    if isinstance(node, (*THROUGH, nodes.definition, nodes.definition_list)):
         return _all(node.children, link)
     if isinstance(node, nodes.Inline | nodes.TextElement | nodes.Text):
         text = words(node, link).strip()
@@ -165,6 +176,8 @@ def _table(node: nodes.table, link: Link) -> list[str]:
         ]
         for row in node.findall(nodes.row)
     ]
+    if next(node.findall(nodes.thead), None) is None:
+        rows.insert(0, [""] * len(rows[0]))
     lines = [f"| {' | '.join(row)} |" for row in rows]
     lines.insert(1, "|" + "---|" * len(rows[0]))
     title = next(node.findall(nodes.title), None)
