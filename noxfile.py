@@ -1,6 +1,7 @@
 """Every task of the project: ``nox -l`` lists them, a plain ``nox`` runs what CI runs."""
 
 import os
+from pathlib import Path
 
 import nox
 
@@ -110,8 +111,11 @@ def timings(session: nox.Session) -> None:
 
 @nox.session
 def wordings(session: nox.Session) -> None:
-    """Record how a version of torch words the errors of the symptom pages: ``-- 2.15.0``."""
-    for version in session.posargs:
+    """Record how the lowest and the pinned torch, or ``-- 2.15.0``, word the symptoms' errors."""
+    lowest = next(need.partition(">=")[2] for need in NEWEST if need.startswith("torch"))
+    pins = Path("constraints.txt").read_text("utf-8").splitlines()
+    pinned = next(pin.partition("==")[2] for pin in pins if pin.startswith("torch=="))
+    for version in session.posargs or [f"{lowest}.0", pinned]:
         session.install("-e", ".", f"torch=={version}")
         session.run("python", "tests/site/wordings.py")
 
