@@ -11,6 +11,7 @@ from typing import NamedTuple
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS / "_extensions"))
 
+import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
 import page_rules  # noqa: E402
 from run.pages import Page, read  # noqa: E402
@@ -28,6 +29,7 @@ RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (
     cell_rules.caption,
     cell_rules.unseeded,
     cell_rules.vacuous,
+    assertion_rules.cannot_fail,
     cell_rules.network,
     cell_rules.writes,
     cell_rules.installs,
