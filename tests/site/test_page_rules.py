@@ -48,6 +48,7 @@ def rules(tmp_path):
     return found
 
 
+BITS = "## Bits\n\nBoth are bitwise equal.\n\n"
 FAULTS = {
     "comparison dropped": (cell("a = 1\na == 1\nprint(a)"), 16, "vacuous"),
     "comparison printed with a word": (cell('print("same", torch.equal(a, b))'), 15, "vacuous"),
@@ -68,8 +69,25 @@ FAULTS = {
     "typed time": ("The lookup took 12 µs here.\n", 14, "typed-time"),
     "typed factor": ("It is\n3.5 times faster.\n", 15, "typed-time"),
     "hollow word": ("This is obviously true.\n", 14, "hollow"),
-    "no proof": (
-        "## Bits\n\nBoth are bitwise equal.\n\n## Next\n\n" + cell("assert a"),
+    "no proof": (BITS, 16, "unproved"),
+    "proof within a bound": (BITS + cell("assert_within(a, b, 1)", tags="check"), 16, "unproved"),
+    "proof of another kind": (BITS + cell("assert a.equal(b)", tags="check"), 16, "unproved"),
+    "proof of the opposite": (
+        BITS
+        + CELL.format(
+            options=':tags: [raises-exception]\n:expect: "AssertionError: not"\n',
+            code="assert_bitwise_equal(a, b)",
+        ),
+        16,
+        "unproved",
+    ),
+    "proof of another paragraph": (
+        BITS + "Another paragraph.\n\n" + cell("assert_bitwise_equal(a, b)", tags="check"),
+        16,
+        "unproved",
+    ),
+    "proof in another section": (
+        BITS + "## Next\n\n" + cell("assert_bitwise_equal(a, b)", tags="check"),
         16,
         "unproved",
     ),
@@ -174,7 +192,12 @@ SOUND = {
     ),
     "long and folded": cell("\n".join(f"a{k} = {k}" for k in range(30)), tags="setup"),
     "a figure": cell("figures.draw_lookup(ids, weight)", figure="Rows."),
-    "proved below": "## Bits\n\nBoth are bitwise equal.\n\n" + cell("assert a", tags="check"),
+    "proved below": BITS + cell("x = 1") + cell("assert_bitwise_equal(a, b)", tags="check"),
+    "proved where a link leads": "## Bits\n\n[Both have the same bits](equality).\n",
+    "not claimed": "## Bits\n\nThey are not equal in every bit.\n",
+    "proved anywhere below the opening": "Both have the same bits.\n\n"
+    + BITS
+    + cell("assert_bitwise_equal(a, b)", tags="check"),
     "said again at the end": "## What to remember\n\nBoth are bitwise equal.\n",
     "an exercise": "## Exercise\n\n```python\ntorch.equal(a, b)\n```\n",
     "a shell command": "```sh\nnox -s docs\n```\n",

@@ -5,15 +5,15 @@ from functools import cache
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+BITS, HOLDS = "equal in every bit", "holds"
 # What a reader is told of each kind; an assertion of any other name "holds".
 KINDS = {
-    "assert_bitwise_equal": "equal in every bit",
+    "assert_bitwise_equal": BITS,
     "assert_within": "equal within a bound",
     "assert_close": "equal within a bound",
     "assert_allclose": "equal within a bound",
     "assert_array_equal": "equal in value",
 }
-HOLDS = "holds"
 
 
 @cache  # a cell is asked several questions
