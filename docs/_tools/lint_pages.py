@@ -13,6 +13,7 @@ sys.path.append(str(DOCS / "_extensions"))
 
 import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
+import number_rules  # noqa: E402
 import page_rules  # noqa: E402
 from run.pages import Page, read  # noqa: E402
 
@@ -24,6 +25,7 @@ RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (
     page_rules.typed_time,
     page_rules.hollow,
     page_rules.unproved,
+    number_rules.untraced,
     cell_rules.threads,
     cell_rules.long,
     cell_rules.caption,

@@ -67,7 +67,7 @@ FAULTS = {
     "cell not run": (cell("x = 1", tags="skip-execution"), 16, "never-run"),
     "block not run": ("```python\nx = 1\n```\n", 14, "never-run"),
     "typed time": ("The lookup took 12 µs here.\n", 14, "typed-time"),
-    "typed factor": ("It is\n3.5 times faster.\n", 15, "typed-time"),
+    "typed factor": (cell("x = 3.5") + "It is\n3.5 times faster.\n", 18, "typed-time"),
     "hollow word": ("This is obviously true.\n", 14, "hollow"),
     "no proof": (BITS, 16, "unproved"),
     "proof within a bound": (BITS + cell("assert_within(a, b, 1)", tags="check"), 16, "unproved"),
@@ -209,6 +209,51 @@ SOUND = {
 def test_what_is_sound_is_left_alone(name, rules):
     """No rule refuses what good pages do."""
     assert rules(HEAD + SOUND[name]) == []
+
+
+NUMBERS = """The table has 2,000 rows, and 0.39 percent of a number is lost; the bound ends at −0.05.
+
+```{glossary}
+float16
+  Its numbers end at 65,504.
+```
+
+| rows | GB |
+|---|---|
+| as it is | 517 |
+
+[It took 31 times as long {cite}`source`.]{.cited}
+In 2018, torch 2.13 had GPT-2, float16 and section 4.25.
+
+The kept page has 48,000.
+See [the page](kept.md).
+"""
+PLANTED = {
+    "fraction": ("−0.05", "−0.15"),
+    "percentage": ("0.39 percent", "4 percent"),
+    "factor": ("[It took 31 times as long {cite}`source`.]{.cited}", "It took 31 times as long."),
+    "number in a glossary": ("65,504", "32,768"),
+    "number in a table": ("is | 517", "is | 516"),
+    "number of a linked page": ("48,000", "49,000"),
+    "description": ("One sentence.", "One sentence in 1,000."),
+    "caption": ("Rows.", "Rows, 17% of all."),
+    "formula": ("$x$", r"$13{,}824 \cdot x$"),
+}
+
+
+@pytest.mark.parametrize("planted", [None, *PLANTED])
+def test_a_number_in_prose_stands_in_code_too(planted, rules, tmp_path):
+    """Or its sentence cites or links a source: what is typed alone may be false unseen."""
+    (tmp_path / "kept.md").write_text(HEAD + cell("kept = 48_000"), "utf-8")
+    code = cell(
+        "assert a.shape == (2_000, 517) and 2.0**-8 < 0.0039 and b == -0.05 and c < 6.5504e4"
+    )
+    figure = cell("figures.draw_lookup(ids, weight)", figure="Rows.")
+    page = HEAD + code + figure + NUMBERS + "Multiply by $x$.\n"
+    before, after = PLANTED.get(planted, ("", ""))
+    assert page.count(before) == 1 or not planted
+    line = page[: page.index(before)].count("\n") + 1
+    assert rules(page.replace(before, after)) == ([(line, "untraced")] if planted else [])
 
 
 def test_a_page_can_excuse_a_rule_with_a_reason(rules):
