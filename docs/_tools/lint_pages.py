@@ -25,6 +25,7 @@ RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (
     page_rules.typed_time,
     page_rules.hollow,
     page_rules.unproved,
+    page_rules.unlinked,
     number_rules.untraced,
     cell_rules.threads,
     cell_rules.long,

@@ -25,6 +25,8 @@ EQUAL = re.compile(
 )
 NOT = re.compile(r"\bnot\b[^,;:]*$")
 SOURCE = re.compile(r"{cite|https?://|{class}`|{func}`")
+REMEMBER = re.compile(r"^## What to remember\n.*?(?=^#|\Z)", re.MULTILINE | re.DOTALL)
+POINT = re.compile(r"^(?:- .*(?:\n  .*)*|\| .*)$(?!\n\|-)", re.MULTILINE)  # or row of a table
 REPEATS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
 HEADS = ("h1", "h2", "h3")
 PYTHON = (["python"], ["py"], ["ipython3"])
@@ -95,6 +97,16 @@ def unproved(page: Page) -> Found:
         if not (NOT.search(words[: claimed.start()]) or any(map(_compares_bits, below))):
             says = "an equality of bits is claimed, and no fold right below compares bits"
             yield line, f"{says}; add assert_bitwise_equal there, or link to where it is shown"
+
+
+def unlinked(page: Page) -> Found:
+    """Find points to remember that do not lead to where the page shows them."""
+    for section in REMEMBER.finditer(page.text):
+        for point in POINT.finditer(section[0]):
+            if "](" not in point[0]:
+                line = page.text.count("\n", 0, section.start() + point.start()) + 1
+                says = "this point to remember does not say where it is shown"
+                yield line, f"{says}; link some of its words to that section"
 
 
 @cache  # several rules read it

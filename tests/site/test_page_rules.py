@@ -81,6 +81,16 @@ FAULTS = {
         16,
         "unproved",
     ),
+    "point without a link": (
+        "## What to remember\n\n- [Rows](rows) are\n  copied.\n- They are\n  added.\n\n## Next\n\n- No.\n",
+        18,
+        "unlinked",
+    ),
+    "row without a link": (
+        "## What to remember\n\n| a | b |\n|---|---|\n| [c](d) | e |\n| f | g |\n",
+        19,
+        "unlinked",
+    ),
     "proof of another paragraph": (
         BITS + "Another paragraph.\n\n" + cell("assert_bitwise_equal(a, b)", tags="check"),
         16,
