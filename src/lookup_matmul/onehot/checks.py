@@ -18,6 +18,8 @@ STATE_HOOKS = (
     "_load_state_dict_post_hooks",
 )
 
+WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
+
 
 def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
     """Raise unless a layer computes what its kind does."""
@@ -99,6 +101,20 @@ def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
         )
 
 
+def check_unwrapped(model: nn.Module, names: Iterable[str]) -> None:
+    """Raise if a module of these names is in a wrapper that has noted its Parameters already."""
+    for outer, module in model.named_modules(remove_duplicate=False):
+        # By their names, since to import them takes long and needs a torch that has them.
+        kinds = {kind.__name__ for kind in type(module).__mro__ if kind.__module__[:6] == "torch."}
+        inside = [name for name in names if not outer or f"{name}.".startswith(f"{outer}.")]
+        if inside and (wrapped := kinds & WRAPPERS):
+            raise TypeError(
+                f"{inside[0]} is in {outer or 'the model'}, a {min(wrapped)}, which would not know "
+                "the new Parameter, expected a model that nothing wraps yet; swap first, wrap "
+                "after."
+            )
+
+
 def chosen_modules(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[nn.Module, list[str]]:
@@ -121,5 +137,6 @@ def chosen_modules(
             f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected some "
             f"{kind.__name__} that it holds; convert a single layer with to_linear or to_embedding."
         )
+    check_unwrapped(model, asked)
     chosen = {modules[name] for name in asked}
     return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}

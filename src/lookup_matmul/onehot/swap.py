@@ -66,7 +66,8 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     ------
     TypeError
         If a module that was named, or for ``names=None`` an ``EmbeddingBag`` that was found, is no
-        Embedding; or if one is a subclass or has a ``forward`` of its own.
+        Embedding; if one is a subclass or has a ``forward`` of its own; or if one is in a
+        ``DistributedDataParallel`` or is sharded by FSDP, which would not know a new Parameter.
     ValueError
         If there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
         ``sparse``; if its weight is computed from others, has no numbers, shares memory with
@@ -83,8 +84,8 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     :func:`torch.nn.utils.parametrize.register_parametrization`. It is still an instance of
     :class:`torch.nn.Linear`, but no longer of exactly that type, nor without children.
 
-    Swap before wrapping the model for several devices, and after loading: the state dict has
-    other names, and those of the model come back with :func:`swap_one_hot_linears`.
+    Swap first, wrap the model for several devices after; and load first, swap after: the state
+    dict has other names, and those of the model come back with :func:`swap_one_hot_linears`.
 
     Examples
     --------

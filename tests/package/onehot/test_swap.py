@@ -2,13 +2,16 @@
 
 import copy
 import re
+import socket
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
+from torch import distributed, nn
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.nn.functional import linear, one_hot
+from torch.nn.parallel import DistributedDataParallel
 
 from lookup_matmul import (
     OneHotLinear,
@@ -406,6 +409,50 @@ def test_names_that_name_no_embedding_are_refused(make, names, error, message):
     """The message lists those that do."""
     with pytest.raises(error, match=re.escape(message)):
         swap_embeddings(make(), names)
+
+
+@pytest.fixture
+def group(monkeypatch):
+    """Make a process group of this process alone, which listens to nobody else."""
+    loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", loopback)
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+WRAPPED = {
+    "DistributedDataParallel": DistributedDataParallel,
+    "FullyShardedDataParallel": lambda model: FullyShardedDataParallel(
+        model, device_id=torch.device("cpu")
+    ),
+    "FSDPModule": lambda model: fully_shard(model, mesh=distributed.init_device_mesh("cpu", (1,))),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # what wrappers say of a CPU, and of versions to come
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_wrapped_model_is_refused(kind):
+    """The wrapper has noted its Parameters, alone or as a part of another model."""
+    wrapped = WRAPPED[kind](nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 2)))
+    for model in (wrapped, nn.ModuleDict({"whole": wrapped})):
+        layers = list(model.modules())
+        with pytest.raises(TypeError, match=f"a {kind}, which would not know the new Parameter"):
+            swap_embeddings(model)
+        assert list(model.modules()) == layers
+
+
+@pytest.mark.usefixtures("group")
+def test_what_is_beside_a_wrapper_can_be_swapped():
+    """And a model that was swapped first and wrapped after is not swapped back in there."""
+    model = nn.ModuleDict({"free": nn.Embedding(5, 3), "inner": nn.Embedding(5, 3)})
+    swap_embeddings(model, ["inner"])
+    model["inner"] = DistributedDataParallel(model["inner"])
+    assert swap_embeddings(model) == {"free": EQUAL}
+    with pytest.raises(TypeError, match=r"in inner, a Dist.*; swap first, wrap after\."):
+        swap_one_hot_linears(model)
+    assert swap_one_hot_linears(model, ["free"]) == {"free": EQUAL}
 
 
 @pytest.mark.filterwarnings("ignore:Lazy modules")
