@@ -43,35 +43,21 @@ MODULE_HOOKS = (
 def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
     """Replace Embeddings of a model by layers that compute the same rows as a product.
 
-    Each becomes a :class:`OneHotLinear` under the same name.
+    Each becomes a :class:`OneHotLinear` under the same name, in place.
     Dtype, device, ``requires_grad``, the gradient collected so far, ``padding_idx``, the training
     mode and the hooks of the module stay. If a layer is refused, the model is left as it was.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        Changed in place.
-    names : collections.abc.Iterable of str, optional
-        Which modules to replace, by their names in ``model.named_modules()``; by default every
-        :class:`torch.nn.Embedding`. A module with several names is replaced under all of them.
+    ``names`` are those of the modules to replace, as in ``model.named_modules()``; by default every
+    :class:`torch.nn.Embedding`. A module with several names is replaced under all of them.
+    Returns for each name that was replaced how the rows of the product compare with the table's:
+    ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
+    compared, and as many with a negative zero or a subnormal number.
 
-    Returns
-    -------
-    dict of str to str
-        For each name that was replaced, how the rows of the product compare with the table's:
-        ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
-        compared, and as many with a negative zero or a subnormal number.
-
-    Raises
-    ------
-    TypeError
-        If a module that was named, or for ``names=None`` an ``EmbeddingBag`` that was found, is no
-        Embedding; or if one is a subclass or has a ``forward`` of its own.
-    ValueError
-        If there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
-        ``sparse``; if its weight is computed from others, has no numbers, shares memory with
-        another tensor, or has hooks that expect its shape; or if the product differs, as it does
-        for NaN, infinity and reduced precision.
+    A name of no Embedding, or for ``names=None`` an ``EmbeddingBag`` that was found, a subclass, and
+    a ``forward`` of its own are a TypeError. Nothing to swap, a layer that uses ``max_norm``,
+    ``scale_grad_by_freq`` or ``sparse``, a weight that is computed from others, has no numbers,
+    shares memory with another tensor, or has hooks that expect its shape, and a product that
+    differs, as it does for NaN, infinity and reduced precision, are a ValueError.
 
     Notes
     -----

@@ -15,29 +15,15 @@ from lookup_matmul.sparse.checks import as_bags, check_arrays
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     """Read sparse rows as the arguments of an embedding bag, without copying.
 
-    Parameters
-    ----------
-    rows : Rows
-        The sparse rows; members of :class:`Bags` are only checked.
-        Unsorted columns, duplicates, stored zeros and empty rows are all allowed.
-    check : bool
-        Whether to check the arrays first; with ``False`` the caller vouches for them.
+    Unsorted columns, duplicates, stored zeros and empty rows are all allowed; members of
+    :class:`Bags` are only checked, and with ``check=False`` the caller vouches for any arrays.
+    Returns :class:`Bags` that share memory with ``rows``; gradients reach the values of a torch CSR
+    tensor. An array of SciPy that is read-only or not contiguous is copied, since torch can hold
+    neither.
 
-    Returns
-    -------
-    Bags
-        Sharing memory with ``rows``; gradients reach the values of a torch CSR tensor.
-        An array of SciPy that is read-only or not contiguous is copied,
-        since torch can hold neither.
-
-    Raises
-    ------
-    TypeError
-        If ``rows`` is of another kind or format, or an array of a dtype that is not allowed.
-    ValueError
-        If the arrays do not fit together, as :func:`check_bags` says.
-    IndexError
-        If a column is negative or not below the number of columns.
+    Rows of another kind or format, and arrays of a dtype that is not allowed, are a TypeError.
+    Arrays that do not fit together, as :func:`check_bags` says, are a ValueError. A column that is
+    negative or not below the number of columns is an IndexError.
 
     Notes
     -----
