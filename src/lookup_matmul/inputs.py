@@ -45,10 +45,10 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 
     Every form calls this before it computes anything, unless told ``check=False``.
 
-    ``ids`` are as for :func:`check_ids`, whose errors this has, and on the device of ``weight``,
-    which has shape (vocabulary size, embedding dimension) and a floating dtype. A weight that is no
-    tensor or of another dtype is a TypeError; one that is sparse or not two-dimensional, two
-    devices, and the device ``meta`` for both are a ValueError.
+    ``ids`` are as for :func:`check_ids`, whose errors this has; ``weight`` has shape (vocabulary
+    size, embedding dimension) and a floating dtype. One that is no tensor or of another dtype is a
+    TypeError, one that is sparse or not two-dimensional a ValueError. Two devices are left to
+    torch, whose error says so.
 
     Examples
     --------
@@ -60,7 +60,6 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 A negative id does not count from the end: mask it or map it to a row first.
     """
     check_weight(weight)
-    check_one_device(ids, weight)
     check_ids(ids, weight.shape[0])
 
 
@@ -110,15 +109,6 @@ def check_multiplied(weight: torch.Tensor) -> None:
         raise TypeError(
             f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
             "convert with weight.bfloat16()."
-        )
-
-
-def check_one_device(ids: torch.Tensor, weight: torch.Tensor, name: str = "weight") -> None:
-    """Raise if ids, which may be none yet, and a table of this name lie on two devices."""
-    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
-        raise ValueError(
-            f"ids is on {ids.device} and {name} on {weight.device}, expected one device; "
-            "move one of them with .to(...)."
         )
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from lookup_matmul.inputs import check_id_tensor, check_one_device, check_type
+from lookup_matmul.inputs import check_id_tensor, check_type
 from lookup_matmul.onehot.checks import check_forward, table_of
 
 
@@ -23,8 +23,8 @@ class OneHotLinear(nn.Module):
     gradient from here and keeps its numbers, as in an Embedding; a negative id counts from the end.
 
     What is no Linear, or one with a ``forward`` of its own, is a TypeError, and so are ids that are
-    not int32 or int64. A bias, a weight that is computed from other parameters, a ``padding_idx``
-    that names no row, and ids on another device than the table are a ValueError.
+    not int32 or int64. A bias, a weight that is computed from other parameters, and a
+    ``padding_idx`` that names no row are a ValueError.
 
     Notes
     -----
@@ -82,8 +82,6 @@ class OneHotLinear(nn.Module):
         """Return the rows of the table that the ids name, shape ``ids.shape + (dimension,)``."""
         ids, weight = input, self.linear.weight
         check_id_tensor(ids)
-        if isinstance(weight, torch.Tensor):
-            check_one_device(ids, weight, "the table")
         # A tool may have put a Linear with a packed weight here, which takes rows of float32.
         real = isinstance(weight, torch.Tensor) and weight.is_floating_point()
         # Not by one_hot: torch.func.vmap has no batching rule for its scatter_ and says so.

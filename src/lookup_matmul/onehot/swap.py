@@ -53,8 +53,8 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
     compared, and as many with a negative zero or a subnormal number.
 
-    A name of no Embedding, or for ``names=None`` an ``EmbeddingBag`` that was found, a subclass, and
-    a ``forward`` of its own are a TypeError. Nothing to swap, a layer that uses ``max_norm``,
+    A name of no Embedding, or for ``names=None`` an ``EmbeddingBag`` that was found, a subclass,
+    and a ``forward`` of its own are a TypeError. Nothing to swap, a layer that uses ``max_norm``,
     ``scale_grad_by_freq`` or ``sparse``, a weight that is computed from others, has no numbers,
     shares memory with another tensor, or has hooks that expect its shape, and a product that
     differs, as it does for NaN, infinity and reduced precision, are a ValueError.

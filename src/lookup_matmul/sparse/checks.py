@@ -19,10 +19,10 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
 
     A member that is no tensor, another number of them than two or three, ids or offsets that are
     neither int32 nor int64, weights that are neither integers nor floats, and a ``vocab_size`` that
-    is no ``int`` are a TypeError. A member that is not one-dimensional, devices that differ or are
-    ``meta``, not as many weights as ids, a negative ``vocab_size``, and offsets that do not begin
-    with 0, fall, or do not end at the number of ids are a ValueError. An id that is negative or at
-    least ``vocab_size`` is an IndexError.
+    is no ``int`` are a TypeError. A member that is not one-dimensional, ids on the device ``meta``,
+    not as many weights as ids, a negative ``vocab_size``, and offsets that do not begin with 0,
+    fall, or do not end at the number of ids are a ValueError. An id that is negative or at least
+    ``vocab_size`` is an IndexError.
 
     Examples
     --------
@@ -65,11 +65,6 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
             raise ValueError(
                 f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
                 "expected one dense dimension; flatten it."
-            )
-        if member is not None and member.device != ids.device:
-            raise ValueError(
-                f"{names.ids} is on {ids.device} and {name} on {member.device}, expected one "
-                "device; move one of them with .to(...)."
             )
     for name, member in ((names.ids, ids), (names.offsets, offsets)):
         if member.dtype not in ID_DTYPES:

@@ -81,13 +81,8 @@ def read_rows(
                     f"{shape[0]} rows of the matrix; one for each row, and the end."
                 )
         check_arrays(bags, names, columns)
-    if device is None or bags.ids.device == device:
+    if device is None or names is not SCIPY:
         return bags
-    if names is not SCIPY:
-        raise ValueError(
-            f"rows is on {bags.ids.device} and weight on {device}, expected one device; "
-            "move one of them with .to(...)."
-        )
     return Bags(*(member.to(device) for member in bags if member is not None))
 
 
