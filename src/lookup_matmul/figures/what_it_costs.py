@@ -16,11 +16,7 @@ LINE_HEIGHT = 15.0
 
 
 def draw_ratios(
-    ratios: Mapping[str, Mapping[str, Spread]],
-    band: tuple[float, float],
-    *,
-    x_label: str,
-    alt: str,
+    ratios: Mapping[str, Mapping[str, Spread]], band: tuple[float, float], *, x_label: str, alt: str
 ) -> Drawing:
     """Draw measured over predicted, a line for each name, and the band that was aimed at."""
     kinds = list(dict.fromkeys(kind for line in ratios.values() for kind in line))

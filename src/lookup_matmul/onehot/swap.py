@@ -9,7 +9,6 @@ from torch import nn
 
 from lookup_matmul.equality.assertions import bits_differ
 from lookup_matmul.onehot.checks import (
-    check_forward,
     check_memory,
     check_parameter_hooks,
     check_plain,
@@ -28,16 +27,6 @@ REMEDIES = {
     "sparse": "the gradient of a product is dense, which torch.optim.SparseAdam refuses; "
     "set sparse=False and take another optimizer",
 }
-MODULE_HOOKS = (
-    "_forward_hooks",
-    "_forward_hooks_with_kwargs",
-    "_forward_hooks_always_called",
-    "_forward_pre_hooks",
-    "_forward_pre_hooks_with_kwargs",
-    "_backward_hooks",
-    "_backward_pre_hooks",
-    "_is_full_backward_hook",
-)
 
 
 def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
@@ -162,7 +151,6 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
 
 def _table_of_embedding(name: str, layer: nn.Embedding) -> nn.Parameter:
     """Return the table of an Embedding whose every property a product can keep, or raise."""
-    check_forward(name, layer, nn.Embedding)
     weight = table_of(name, layer)
     check_plain(name, layer, nn.Embedding)
     for option, why in REMEDIES.items():
@@ -177,7 +165,6 @@ def _table_of_one_hot_linear(name: str, layer: OneHotLinear) -> nn.Parameter:
     linear, inner = layer.linear, f"{name}.linear"
     weight = used_table(linear)
     if weight is None:
-        check_forward(inner, linear, nn.Linear)
         weight = table_of(inner, linear)
         check_plain(inner, linear, nn.Linear)
     hooked = [kind for kind, hooks in vars(linear).items() if "_hooks" in kind and hooks]
@@ -249,10 +236,10 @@ def _moved(old: nn.Parameter) -> nn.Parameter:
 def _replace(model: nn.Module, swapped: Sequence[tuple[nn.Module, nn.Module, list[str]]]) -> None:
     for old, new, at in swapped:
         new.train(old.training)
-        for kind in MODULE_HOOKS:  # the same dictionaries, so that handles still remove
-            setattr(new, kind, getattr(old, kind))
-        for mark in vars(old).keys() - vars(new).keys() - {*nn.Embedding.__constants__}:
-            setattr(new, mark, getattr(old, mark))
+        marks = vars(old).keys() - vars(new).keys() - {*nn.Embedding.__constants__}
+        # Hooks in the same dictionaries, so that handles still remove them.
+        for name in marks | {name for name in vars(old) if "hook" in name}:
+            setattr(new, name, getattr(old, name))
         for name in at:
             parent, _, leaf = name.rpartition(".")
             setattr(model.get_submodule(parent), leaf, new)

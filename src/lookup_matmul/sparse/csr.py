@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from lookup_matmul.inputs import check_vocab_size
 from lookup_matmul.sparse.bags import Bags
 from lookup_matmul.sparse.checks import check_bags
 
@@ -40,7 +39,6 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """
     from scipy import sparse  # here, since nothing else of the package needs it
 
-    check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)
     bags = Bags(*bags)
     values = _values(bags, torch.float32).detach()
@@ -74,7 +72,6 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
             [0., 0., 0., 0.],
             [1., 0., 0., 0.]])
     """
-    check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)
     bags = Bags(*bags)
     ids = bags.ids.contiguous()

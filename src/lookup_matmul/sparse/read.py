@@ -43,12 +43,7 @@ tensor([2, 3, 1]))
 
 
 def read_rows(
-    rows: Rows,
-    columns: int | None,
-    device: torch.device | None,
-    *,
-    check: bool,
-    copy: bool = False,
+    rows: Rows, columns: int | None, device: torch.device | None, *, check: bool, copy: bool = False
 ) -> Bags:
     """Return rows as bags over ``columns``, or their own number of columns, on ``device``.
 
