@@ -27,6 +27,7 @@ CONFIG = Path(__file__).with_name("ipython_kernel_config.py")
 START_S = 120  # a kernel imports torch, on a busy machine
 QUIET = {
     "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
+    "TORCH_CPP_LOG_LEVEL": "ERROR",  # and logs that some memory is older than what it measures
     "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver,
     "CUDA_PATH": "",  # wherever it finds one
     # Threads that wait by turning keep another page's from the cores, up to ten times as long.

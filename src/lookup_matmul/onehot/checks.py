@@ -11,13 +11,6 @@ from torch.nn.parameter import is_lazy
 from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.inputs import check_type, full_name
 
-STATE_HOOKS = (
-    "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
-)
-
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
 
@@ -69,8 +62,7 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
             "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
             "on the module that holds it."
         )
-    hooked = [kind for kind in STATE_HOOKS if getattr(layer, kind)]
-    if hooked:
+    if hooked := [kind for kind, hooks in vars(layer).items() if "state_dict" in kind and hooks]:
         raise ValueError(
             f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "
             "'weight', and the swap renames it; remove them first."

@@ -349,7 +349,7 @@ REFUSED = {
     "max_norm": (lambda: nn.Embedding(5, 3, max_norm=1.0), ValueError, "inner.layer is an Embedding with max_norm=1.0: an Embedding then shortens rows"),
     "scale_grad_by_freq": (lambda: nn.Embedding(5, 3, scale_grad_by_freq=True), ValueError, "inner.layer is an Embedding with scale_grad_by_freq=True"),
     "sparse": (lambda: nn.Embedding(5, 3, sparse=True), ValueError, "inner.layer is an Embedding with sparse=True: the gradient of a product is dense"),
-    "patched": (lambda: with_weight(lambda e: setattr(e, "forward", lambda ids: ids)), TypeError, "inner.layer is a Embedding with a forward of its own"),
+    "patched": (lambda: with_weight(lambda e: setattr(e, "forward", lambda ids: ids)), TypeError, "inner.layer is a torch.nn.modules.sparse.Embedding, expected Embedding itself, since what a subclass or a forward"),
     "subclass": (lambda: Named(5, 3), TypeError, "inner.layer is a test_swap.Named, expected Embedding itself, since what a subclass"),
     "bag": (lambda: nn.EmbeddingBag(5, 3), TypeError, "inner.layer is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected Embedding; name some of ['tokens']"),
     "meta": (lambda: nn.Embedding(5, 3, device="meta"), ValueError, "inner.layer.weight is on meta, which has no numbers, expected some"),
@@ -472,7 +472,7 @@ def one_hot_linear(change=lambda _: None, **options):
 
 REFUSED_BACK = {
     "patched": (lambda: one_hot_linear(lambda m: setattr(m, "forward", lambda ids: ids)), TypeError, "expected OneHotLinear itself, since what a subclass or a forward of its own"),
-    "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a Bilinear with a forward of its own"),
+    "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a torch.nn.modules.linear.Bilinear, expected Linear itself"),
     "bias": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Linear(5, 3))), ValueError, "has a bias, expected none"),
     "hook": (lambda: one_hot_linear(lambda m: m.linear.register_forward_hook(print)), ValueError, "layer.linear has hooks (_forward_hooks"),
     "parameter hook": (lambda: one_hot_linear(lambda m: m.linear.weight.register_hook(lambda g: g)), ValueError, "the weight of layer has hooks of its own, which expect gradients of shape (3, 5)"),
