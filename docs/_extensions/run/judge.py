@@ -6,14 +6,12 @@ from zlib import crc32
 import lint_pages
 from claims.folds import fold
 from docutils import nodes
-from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from run.pages import page_of
 
 LOG = logging.getLogger(__name__)
-LONGEST_S = 20.0  # of a page's code, since everybody waits for it
 
 
 def check_source(app: Sphinx, docname: str, _source: list[str]) -> None:
@@ -22,19 +20,9 @@ def check_source(app: Sphinx, docname: str, _source: list[str]) -> None:
         LOG.warning(says, location=(docname, line))
 
 
-def check_run(app: Sphinx, doctree: nodes.document) -> None:
-    """Name a page that runs for long, and show at its end what it excuses."""
-    docname = app.env.current_document.docname
-    excused = page_of(app, docname).head.get("excused", {})
-    run = NbMetadataCollector.get_exec_data(app.env, docname)
-    seconds = run["runtime"] or 0.0 if run else 0.0
-    if seconds > LONGEST_S and "slow" not in excused:
-        # Said and not warned of, or a build would fail because the machine is busy.
-        print(
-            f"{docname}: its code ran for {seconds:.0f} s, expected at most {LONGEST_S:.0f} s when "
-            "the machine does nothing else; take smaller sizes or fewer rounds [slow]",
-            flush=True,
-        )
+def show_excuses(app: Sphinx, doctree: nodes.document) -> None:
+    """Show at the end of a page what it excuses."""
+    excused = page_of(app, app.env.current_document.docname).head.get("excused", {})
     if excused:
         reasons = nodes.bullet_list()
         for rule, reason in excused.items():
@@ -51,7 +39,7 @@ def check_run(app: Sphinx, doctree: nodes.document) -> None:
 def setup(app: Sphinx) -> dict[str, int]:
     """Connect to the text of a page, and to what was read."""
     app.connect("source-read", check_source)
-    app.connect("doctree-read", check_run)
+    app.connect("doctree-read", show_excuses)
     # Other rules judge every page anew.
     rules = sorted(Path(lint_pages.__file__).parent.glob("*_*.py"))
     version = crc32(b"".join(path.read_bytes() for path in rules)) or 1
