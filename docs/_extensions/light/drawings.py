@@ -8,6 +8,7 @@ SVG = "http://www.w3.org/2000/svg"
 GROUP, DEFS, USE, TEXT, TSPAN = (f"{{{SVG}}}{tag}" for tag in ["g", "defs", "use", "text", "tspan"])
 HREF = "{http://www.w3.org/1999/xlink}href"
 COLOUR = re.compile(r"(?<=var\()(--figure-[\w-]+), #\w+(?=\))")  # the style sheet has all
+HALO = re.compile(r"stroke: var\(--pst-color-background.*paint-order: stroke; ")
 
 
 def compact(svg: str) -> str:
@@ -26,6 +27,9 @@ def compact(svg: str) -> str:
             del element.attrib["transform"]
         if HREF in element.attrib:
             element.set("href", element.attrib.pop(HREF))
+        if (halo := HALO.match(element.get("style", ""))) is not None:  # site.css has it once
+            element.set("style", element.get("style", "")[halo.end() :])
+            element.set("class", "halo")
         for name in {"d", "x", "y", "points"} & element.attrib.keys():
             digits = 2 if element in repeated else 1
             element.set(name, rounded(element.attrib[name], digits))
@@ -48,12 +52,18 @@ def rounded(numbers: str, digits: int) -> str:
 
 def share_styles(root: Element) -> None:
     """Move a style that all uses of a shape have to the shape, below what it has itself."""
-    for shape in [element for element in root.iter() if element.get("id")]:
-        uses = [use for use in root.iter(USE) if use.get("href") == f"#{shape.get('id')}"]
-        if len({use.get("style", "") for use in uses}) == 1:
-            styles = [uses[0].get("style", ""), shape.get("style", "")]
-            shape.set("style", "; ".join(filter(None, styles)))
-            for use in uses:
+    shapes = {f"#{shape.get('id')}": shape for shape in root.iter() if shape.get("id")}
+    uses: dict[str, list[Element]] = {}
+    for use in root.iter(USE):
+        uses.setdefault(use.attrib["href"], []).append(use)
+    for number, (href, same) in enumerate(uses.items()):
+        shape, name = shapes[href], f"{href[1:].partition('-')[0]}-{number}"  # the drawing's own
+        shape.set("id", name)
+        if len(styles := {use.get("style", "") for use in same}) == 1:
+            shape.set("style", "; ".join(filter(None, [*styles, shape.get("style", "")])))
+        for use in same:
+            use.set("href", f"#{name}")
+            if len(styles) == 1:
                 use.attrib.pop("style", None)
 
 
