@@ -299,20 +299,6 @@ def test_every_notation_gives_the_same_bits(form, kind, device):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_empty_rows_give_zeros(form, device):
-    """Also a matrix of nothing but empty rows, and one of no rows."""
-    weight = table(4, 3, torch.float32).to(device).requires_grad_()
-    none = torch.zeros(0, dtype=torch.int64, device=device)
-    for count in (0, 1, 5):
-        offsets = torch.zeros(count + 1, dtype=torch.int64, device=device)
-        result = form((none, offsets), weight)
-        assert result.shape == (count, 3)
-        assert not result.any()
-        (gradient,) = torch.autograd.grad(result.sum(), weight)
-        assert not gradient.any()
-
-
-@pytest.mark.parametrize("form", FORMS)
 def test_counts_are_values_too(form):
     """Integer data is converted to the weight's dtype; None stands for ones."""
     ids, offsets = torch.tensor([2, 0, 1]), torch.tensor([0, 2, 3])
