@@ -11,8 +11,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from oldest import LOWEST
 from torch import distributed
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.nn import functional
 
 from lookup_matmul import assert_bitwise_equal
@@ -64,7 +62,6 @@ def each_way(batch):
             {
                 "product": add_up(hot[:, part] @ weight[part]),
                 "lookup": add_up(masked_lookup(every, weight[part], part.start)),
-                "DTensor": by_dtensor(every, weight),
                 "columns": column_lookup(every, weight[:, cut(dim, size)[rank]]),
                 "all-to-all": exchanged_lookup(ids[rank], weight[part], vocab_size),
                 "distinct": exchanged_lookup(ids[rank], weight[part], vocab_size, distinct=True),
@@ -75,17 +72,6 @@ def each_way(batch):
     return found
 
 
-def by_dtensor(ids, weight):
-    """Look up in torch's own sharded table, which fails on a process that has no row of it."""
-    size = distributed.get_world_size()
-    if not len(ids) or cut(len(weight), size)[-1].start == len(weight):
-        return weight[ids]
-    mesh = init_device_mesh("cpu", (size,))
-    table = distribute_tensor(weight, mesh, [Shard(0)])
-    same = distribute_tensor(ids, mesh, [Replicate()])
-    return functional.embedding(same, table).full_tensor()
-
-
 @FEW
 @given(st.sampled_from([1, 2, 3, 4]).flatmap(batches))
 def test_every_way_gives_the_rows_of_one_process(made):
@@ -94,7 +80,7 @@ def test_every_way_gives_the_rows_of_one_process(made):
     for rank, results in enumerate(run_on_processes(each_way, count, batch, timeout_s=300)):
         for (weight, ids), result in zip(batch, results, strict=True):
             rows = torch.from_numpy(weight.numpy()[ids.numpy()])
-            for way in ("product", "lookup", "DTensor", "columns"):
+            for way in ("product", "lookup", "columns"):
                 assert_bitwise_equal(result[way], rows.flatten(0, 1))
             own = {"all-to-all", "distinct"} | (set() if LOWEST else {"reduce-scatter"})
             assert own < set(result)
