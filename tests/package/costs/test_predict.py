@@ -116,12 +116,6 @@ def test_new_memory_is_paid_for_when_it_is_touched():
     assert predicted_s(case, 2, machine(first_touch=touch)) == pytest.approx(30)
 
 
-def test_a_form_without_a_fixed_cost_is_not_guessed():
-    """A backward pass is never cold, and a recording may lack a form."""
-    with pytest.raises(KeyError, match="forward lookup"):
-        predicted_s(LOOKUP, 2, machine(fixed_s={"hot": {}}))
-
-
 @pytest.fixture
 def clockwork(monkeypatch):
     """Let a machine with known numbers answer instead of the clock."""

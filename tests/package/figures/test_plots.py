@@ -120,15 +120,6 @@ def test_a_number_without_a_place_is_no_gap(y, log_y):
         draw_curves([1, 2], {"a": y}, x_label="x", y_label="y", alt="a", log_y=log_y)
 
 
-def test_a_zero_distance_is_not_drawn():
-    """Where curves agree to the bit, the lower plot has no marker."""
-    agreeing, apart = (
-        draw_curves_with_distances(range(2), {"a": [1, 2], "b": [1, last]}, **LABELS).svg
-        for last in (2, 3)
-    )
-    assert len(elements(apart, "use")) > len(elements(agreeing, "use"))
-
-
 def test_names_of_near_points_do_not_overlap():
     """Each of three names beside one another stands a line above the last."""
     nodes = elements(DRAWINGS["points"].svg, "text")

@@ -33,13 +33,6 @@ def test_texts_and_the_story_are_escaped():
     assert elements(drawn().svg, "svg")[0].get("aria-label") == 'The story of <a> & "b".'
 
 
-def test_one_cell_of_a_row_can_be_picked():
-    """It alone has the fill; the outline is that of the row."""
-    fills = [rect.get("style") or "" for rect in elements(drawn().svg, "rect")]
-    assert sum("--figure-fill-3" in style for style in fills) == 1
-    assert sum("--figure-stroke-3" in style for style in fills) == 1
-
-
 @pytest.mark.parametrize("rows", [2, 12])
 def test_a_sheet_ends_just_below_the_lowest_cell(rows):
     """So that every caption is as near."""
