@@ -38,10 +38,6 @@ class Gpu:
         self.lost = False  # an assertion on the device has failed
         self.log = []  # of what waits or empties
 
-    def now(self):
-        """Read the processor's clock."""
-        return self.host_s
-
     def ask(self, seconds, asking_s=LAUNCH_S):
         """Queue work for the GPU; when it will be done."""
         self.host_s += asking_s
@@ -61,10 +57,6 @@ class Gpu:
             self.ask(seconds + self.extra_s)
             self.extra_s = 0.0
 
-    def flush(self, *, written):
-        """Go through a tensor as large as the cache; lines that were written stay to be so."""
-        self.extra_s = COLD_S + (WRITE_BACK_S if written else 0.0)
-
     def wait(self, name="synchronize"):
         """Let the processor wait for all that is queued."""
         self.check()
@@ -78,14 +70,6 @@ class Gpu:
         """Answer nothing but an error once an assertion has failed."""
         if self.lost:
             raise RuntimeError("CUDA error: device-side assert triggered")
-
-    def event(self, enable_timing=False):
-        """Make a mark in the queue."""
-        return Event(self, enable_timing)
-
-    def graph(self):
-        """Make a graph to capture into."""
-        return Graph(self)
 
     @contextmanager
     def on(self, stream):
@@ -166,7 +150,8 @@ class Kernels(TorchDispatchMode):
             self.gpu.wait(name)
         elif large:
             self.gpu.ask(1e-4)
-            self.gpu.flush(written=func._schema.is_mutable)
+            # Lines of the cache that were written are written back by whoever comes next.
+            self.gpu.extra_s = COLD_S + (WRITE_BACK_S if func._schema.is_mutable else 0.0)
         elif not name.startswith(FREE):
             self.gpu.kernel()
         return func(*args, **(kwargs or {}))
@@ -205,8 +190,8 @@ def stand_in():
             theirs = inspect.signature(getattr(real, name)).parameters
             assert set(inspect.signature(getattr(fake, name)).parameters) <= set(theirs), name
     functions = {
-        "Event": gpu.event,
-        "CUDAGraph": gpu.graph,
+        "Event": lambda enable_timing=False: Event(gpu, enable_timing),
+        "CUDAGraph": lambda: Graph(gpu),
         "Stream": lambda: "aside",
         "stream": gpu.on,
         "graph_pool_handle": lambda: "pool",
@@ -234,7 +219,7 @@ def stand_in():
         # An optimiser of a CUDA build would ask for the stream that is captured.
         current = "torch.accelerator.current_accelerator"
         stack.enter_context(mock.patch(current, lambda check_available=False: None))
-        stack.enter_context(mock.patch.object(clock, "perf_counter", gpu.now))
+        stack.enter_context(mock.patch.object(clock, "perf_counter", lambda: gpu.host_s))
         clock._known.clear()  # what was captured on another stand-in
         clock._aside.cache_clear()
         stack.callback(clock._known.clear)

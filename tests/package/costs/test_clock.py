@@ -86,20 +86,13 @@ def wait(monkeypatch):
 
 @pytest.mark.parametrize("calls", [1, 3, 1000])
 def test_the_real_watch_measures_a_known_cost(wait, calls):
-    """Calls of 5 ms take 5 ms each, however many there are."""
-    assert stopwatch(lambda: wait(0.005), calls) == pytest.approx(0.005)
-    assert stopwatch(lambda: wait(0.005), calls, lambda: wait(1)) == pytest.approx(0.005)
-
-
-@pytest.mark.parametrize("calls", [1, 3])
-def test_one_call_timed_is_one_call_made(calls):
-    """And each is prepared once, if it is prepared at all; garbage is not collected meanwhile."""
+    """Calls of 5 ms, made as often as asked and each prepared once, without collecting garbage."""
     log = []
-    stopwatch(lambda: log.append(gc.isenabled()), calls)
-    assert log == [False] * calls
-    del log[:]
+    assert stopwatch(lambda: wait(0.005), calls, lambda: wait(1)) == pytest.approx(0.005)
+    timed = stopwatch(lambda: wait(0.005) or log.append(gc.isenabled()), calls)
+    assert (timed, log) == (pytest.approx(0.005), [False] * calls)
     stopwatch(lambda: log.append("call"), calls, lambda: log.append("prepare"))
-    assert log == ["prepare", "call"] * calls
+    assert log[calls:] == ["prepare", "call"] * calls
     assert gc.isenabled()
 
 
@@ -161,13 +154,10 @@ def test_a_queue_that_overruns_is_no_time(gpu, monkeypatch):
         cuda_stopwatch(not_while_captured, 100)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [lambda: torch.neg(A).sum().item(), lambda: torch.neg(A).nonzero()],
-    ids=["item", "size"],
-)
-def test_a_call_that_waits_for_the_gpu_is_timed_by_the_processor(gpu, call):
+@pytest.mark.parametrize("name", ["item", "nonzero"])
+def test_a_call_that_waits_for_the_gpu_is_timed_by_the_processor(gpu, name):
     """Its own time holds its launches, so none is told beside; and no capture is tried."""
+    call = lambda: getattr(torch.neg(A[:1]), name)()  # noqa: E731
     assert cuda_stopwatch(call, 5) >= 2 * LAUNCH_S + KERNEL_S
     assert launch_s(call) is None
     assert not gpu.spoilt
@@ -176,7 +166,6 @@ def test_a_call_that_waits_for_the_gpu_is_timed_by_the_processor(gpu, call):
 def test_a_call_that_queues_nothing_is_timed_by_the_processor(gpu):
     """A view is no kernel, and an empty graph would take no time at all."""
     call = lambda: A.view(2, 5)  # noqa: E731
-    assert cuda_stopwatch(lambda: (call(), gpu.ask(0, 0) and None)[1], 5) >= 0
     assert clock._captured(call, 1) == clock.HOST
     assert launch_s(call) is None
 
@@ -201,7 +190,6 @@ def test_side_by_side_on_the_gpu(gpu):
         assert times[name].calls == 100
     times = time_side_by_side(calls, rounds=3, prepare=torch.ones(FLUSH).sum, device="cuda")
     assert {spread.calls for spread in times.values()} == {50}
-    assert times["one kernel"].median_s == pytest.approx(KERNEL_S + COLD_S, rel=1e-6)
 
 
 def test_a_graph_is_captured_once_and_goes_with_its_call(gpu):

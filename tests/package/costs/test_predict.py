@@ -88,9 +88,12 @@ def test_kernels_follow_each_other_and_each_waits_for_its_slowest():
     slow = machine(bandwidth=curve((1, 124.0)), rate=rate)
     zeros, ones, product = kernels(case, 2)
     assert (zeros.bytes, ones.bytes, product.bytes, product.operations) == (48, 24, 188, 120)
-    assert predicted_s(case, 2, slow) == pytest.approx(
-        48 / 124 + 24 / 124 + max(188 / 124, 120 / 60)
-    )
+    moved = 48 / 124 + 24 / 124
+    assert predicted_s(case, 2, slow) == pytest.approx(moved + max(188 / 124, 120 / 60))
+    half = case._replace(dtype="bfloat16")  # of half the bytes, at the rate of float32
+    assert predicted_s(half, 2, slow) == pytest.approx(24 / 124 + 24 / 124 + 120 / 60)
+    rate["bfloat16"] = {"random": triple(240.0)}  # or at its own
+    assert predicted_s(half, 2, slow) == pytest.approx(24 / 124 + 24 / 124 + 94 / 124)
 
 
 def test_divisions_have_a_rate_of_their_own():
@@ -111,21 +114,6 @@ def test_new_memory_is_paid_for_when_it_is_touched():
     assert predicted_s(LOOKUP, 2, machine(first_touch=touch)) == pytest.approx(30)
     case = LOOKUP._replace(form="one-hot built and multiplied")  # of 48 and of 60 bytes
     assert predicted_s(case, 2, machine(first_touch=touch)) == pytest.approx(30)
-
-
-def test_a_dtype_has_its_rate_and_without_one_float32_s():
-    """A CPU is measured in float32."""
-    case = LOOKUP._replace(form="multiplication alone", dtype="bfloat16")
-    rate = {"float32": {"random": triple(60.0)}, "divisions": {"random": triple(1.0)}}
-    assert predicted_s(case, 2, machine(rate=rate)) == pytest.approx(2)
-    rate["bfloat16"] = {"random": triple(120.0)}
-    assert predicted_s(case, 2, machine(rate=rate)) == pytest.approx(1)
-
-
-def test_a_form_without_a_fixed_cost_is_not_guessed():
-    """A backward pass is never cold, and a recording may lack a form."""
-    with pytest.raises(KeyError, match="forward lookup"):
-        predicted_s(LOOKUP, 2, machine(fixed_s={"hot": {}}))
 
 
 @pytest.fixture
@@ -178,29 +166,9 @@ def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
     assert found["rate"]["divisions"]["random"][1] == pytest.approx(4e9, rel=1e-3)
     assert [cold for cold, _ in clockwork].count(True) == 1
     assert {device for _, device in clockwork} == {"cpu"}
-
-
-def triples(value):
-    """Find all lists of three numbers."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list) and value and isinstance(value[0], float):
-        yield value
-    elif isinstance(value, list):
-        for element in value:
-            yield from triples(element)
-
-
-def test_the_machine_at_hand_has_ceilings_for_every_form():
-    """Quartiles in order, nothing infinite, fit for JSON, and enough for any prediction."""
-    found = measure_ceilings("cpu", quick=True)
+    assert set(found["rate"]) == {"float32", "divisions"}
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    for low, middle, high in triples(found):
-        assert 0 <= low <= middle <= high < math.inf
-    for case in FORMS:
-        case = case._replace(vocab_size=1000, dim=64)
+    for case in FORMS:  # and none lacks what its prediction needs
         assert 0 < predicted_s(case, 2, found) < math.inf
         if case.direction == "forward":
             assert 0 < predicted_s(case._replace(cache="cold"), 2, found) < math.inf
-    assert found["first_touch"]
-    assert set(found["rate"]) == {"float32", "divisions"}

@@ -67,17 +67,13 @@ ONCE = SOUND["cases"][0]
 WRONG = {
     "other version": ("version", 1, "$.version: 2 was expected"),
     "no provenance": ("provenance", ..., "$: 'provenance' is a required property"),
-    "no commit": ("provenance.commit", "unknown", "$.provenance.commit: 'unknown' does not match"),
     "two quartiles": ("ceilings.0.rate.float32.random", [1e11, 1e11], "$.ceilings[0].rate.float32.random:"),
-    "bandwidth of zero": ("ceilings.0.bandwidth.0.bytes_per_s.0", 0, "$.ceilings[0].bandwidth[0].bytes_per_s[0]: 0 is less"),
     "negative time": ("cases.0.low_s", -1e-6, "$.cases[0].low_s: -1e-06 is less than"),
-    "two rounds": ("cases.0.rounds", 2, "$.cases[0].rounds: 2 is less than the minimum of 3"),
     "a reason of its own": ("cases.5.skipped.kind", "bad luck", "$.cases[5].skipped.kind: 'bad luck' is not one of"),
     "a long text": ("provenance.device", "x" * 301, "$.provenance.device: "),
     "complete without cases": ("cases", [], "complete is true, and there are no cases"),
     "twice the same": ("cases.1", ONCE, "cases[1] stands there before"),
     "median too low": ("cases.0.low_s", 1.1 * ONCE["median_s"], "cases[0] has times ["),
-    "median too high": ("cases.0.high_s", 0.9 * ONCE["median_s"], "cases[0] has times ["),
     "unknown form": ("cases.0.form", "magic", "cases[0]: form is 'magic', expected one of lookup"),
     "another count": ("cases.0.distinct", 1, "cases[0] has predicted_s"),
     "a prediction too low": ("cases.0.predicted_s", ONCE["predicted_s"] / 1.02, "cases[0] has predicted_s"),
@@ -96,19 +92,12 @@ def test_a_wrong_member_is_named(path, name):
 
 
 def test_little_differences_are_none(path):
-    """A prediction computed in another order of sums, and a machine three times as slow at the end."""
-    write_recording(path, changed("cases.0.predicted_s", ONCE["predicted_s"] * 1.009))
-    read_recording(path)
-    write_recording(path, changed("ceilings.2", ceilings(0.3)))
-    read_recording(path)
-
-
-def test_a_trial_may_have_ceilings_that_vary(path):
-    """They are measured in few rounds, and nobody publishes them."""
-    write_recording(
-        path, changed("ceilings.2", ceilings(0.02)) | {"provenance": ORIGIN | {"quick": True}}
-    )
-    read_recording(path)
+    """Another order of sums, a machine three times as slow at the end; in a trial even slower."""
+    trial = changed("ceilings.2", ceilings(0.02)) | {"provenance": ORIGIN | {"quick": True}}
+    later = changed("ceilings.2", ceilings(0.3))
+    for found in (changed("cases.0.predicted_s", ONCE["predicted_s"] * 1.009), later, trial):
+        write_recording(path, found)
+        assert read_recording(path) == found
 
 
 FILES = {
@@ -146,16 +135,8 @@ def test_recordings_of_a_folder_are_read_gpus_first(tmp_path):
 def test_what_was_skipped_is_not_selected():
     """It has no time; the others come by vocabulary size, then by number of ids."""
     first = CASES[0]._asdict() | {"ids": 3, "vocab_size": 4}
-    cases = [
-        first | more
-        for more in (
-            {"skipped": {}},
-            {"ids": 9},
-            {"vocab_size": 3, "ids": 20},
-            {"ids": 8},
-            {"form": "x"},
-        )
-    ]
+    others = {"skipped": {}}, {"ids": 9}, {"vocab_size": 3, "ids": 20}, {"ids": 8}, {"form": "x"}
+    cases = [first | more for more in others]
     assert select(cases, form="lookup") == [cases[2], cases[3], cases[1]]
     assert select(cases, form="lookup", ids=9) == [cases[1]]
 

@@ -13,11 +13,9 @@ def test_shares_storage_sees_views_and_ignores_empty_tensors():
     assert shares_storage(weight, weight[1:, ::2].T)
     assert not shares_storage(weight, weight.clone())
     assert not shares_storage(torch.empty(0), torch.empty(0))
-    assert not shares_storage(weight[:0].clone(), weight)
     assert not shares_storage(weight[:0], weight)
     assert not shares_storage(weight, weight[:0])
     assert not shares_storage(weight.to("meta"), weight.to("meta"))
-    assert not shares_storage(weight.to("meta"), weight)
 
 
 class Elsewhere(torch.Tensor):

@@ -1,7 +1,5 @@
 """A sheet writes well-formed SVG: texts are escaped, colors are the page's, and all is on it."""
 
-import re
-
 import pytest
 from drawings import assert_inside, assert_sound, box, elements, texts
 
@@ -33,22 +31,6 @@ def test_texts_and_the_story_are_escaped():
     """A reader sees the very signs, in the picture and in its label."""
     assert texts(drawn().svg)[0] == 'a < b & "c"'
     assert elements(drawn().svg, "svg")[0].get("aria-label") == 'The story of <a> & "b".'
-
-
-def test_wide_outlines_lie_over_narrow_ones_and_texts_over_all():
-    """Else a neighbor would cut the outline of a picked row."""
-    svg = drawn().svg
-    widths = [float(x) for x in re.findall(r"<(?:rect|path)[^>]*?stroke-width: ([\d.]+)", svg)]
-    assert widths == sorted(widths)
-    assert max(widths) == 2
-    assert svg.rindex("<path") < svg.index("<text")
-
-
-def test_one_cell_of_a_row_can_be_picked():
-    """It alone has the fill; the outline is that of the row."""
-    fills = [rect.get("style") or "" for rect in elements(drawn().svg, "rect")]
-    assert sum("--figure-fill-3" in style for style in fills) == 1
-    assert sum("--figure-stroke-3" in style for style in fills) == 1
 
 
 @pytest.mark.parametrize("rows", [2, 12])

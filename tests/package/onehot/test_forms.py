@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from oldest import LOWEST
 
 from lookup_matmul import (
@@ -49,61 +47,25 @@ def scatter_in_float64(ids: torch.Tensor, arriving: torch.Tensor, vocab_size: in
 def test_forward_is_row_picking(form, dtype, id_dtype, shape, device):
     """Every form gives the rows themselves, in the weight's dtype, on its device."""
     ids = torch.randint(11, shape, dtype=id_dtype).to(device)
-    for weight in (table(11, 5, dtype).to(device), table(5, 11, dtype).to(device).T):  # any strides
+    any_strides = table(5, 11, dtype).T
+    for weight in (table(11, 5, dtype), any_strides, table(11, 0, dtype)):
+        weight = weight.to(device)
         result = form(ids, weight)
-        assert result.shape == (*shape, 5)
-        assert (result.dtype, result.device) == (dtype, weight.device)
-        assert_bitwise_equal(result.cpu(), rows_in_float64(ids, weight).to(dtype))
+        assert_bitwise_equal(result, rows_in_float64(ids, weight).to(weight))
         assert_bitwise_equal(form(ids, weight, check=False), result)
 
 
+@pytest.mark.parametrize("repeats", [1, 16])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("form", FORMS)
-def test_backward_of_distinct_ids_is_exact(form, dtype, device):
-    """Where no id repeats, nothing is added up and the gradient has no rounding."""
-    ids = torch.tensor([[4, 0], [2, 9]], device=device)
+def test_backward_is_within_the_rounding_of_its_sums(form, dtype, repeats, device):
+    """Exact where no id repeats; where some do, within the theorem's bound for any order."""
+    ids = torch.tensor([[3, 1]] * repeats, device=device)
     weight = table(11, 5, dtype).to(device).requires_grad_()
-    arriving = table(4, 5, dtype, seed=1).reshape(2, 2, 5).to(device)
-    (gradient,) = torch.autograd.grad(form(ids, weight), weight, arriving)
-    assert_bitwise_equal(gradient.cpu(), scatter_in_float64(ids, arriving, 11).to(dtype))
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("form", FORMS)
-def test_backward_of_repeated_ids_is_within_rounding(form, dtype, device):
-    """Where ids repeat, the order of additions is free, and the error stays within the theorem's bound."""
-    repeats = 16
-    ids = torch.tensor([3, 1] * repeats, device=device)
-    weight = table(11, 5, dtype).to(device).requires_grad_()
-    arriving = table(2 * repeats, 5, dtype, seed=1).to(device)
+    arriving = table(2 * repeats, 5, dtype, seed=1).to(device).reshape(repeats, 2, 5)
     (gradient,) = torch.autograd.grad(form(ids, weight), weight, arriving)
     bound = rounding_bound(repeats, dtype) * scatter_in_float64(ids, arriving.abs(), 11)
     assert_within(gradient.cpu(), scatter_in_float64(ids, arriving, 11), bound)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_gradcheck(form):
-    """The gradient agrees with finite differences."""
-    weight = table(6, 3, torch.float64).requires_grad_()
-    assert torch.autograd.gradcheck(lambda w: form(torch.tensor([[5, 1], [1, 0]]), w), weight)
-
-
-@given(
-    vocab_size=st.integers(1, 40),
-    dim=st.integers(0, 9),
-    shape=st.lists(st.integers(0, 4), max_size=3),
-    dtype=st.sampled_from(DTYPES),
-    id_dtype=st.sampled_from(ID_DTYPES),
-    seed=st.integers(0, 2**31),
-)
-def test_forms_agree_bitwise(vocab_size, dim, shape, dtype, id_dtype, seed):
-    """For finite weights without a negative zero the forms agree in every bit, and with the oracle."""
-    generator = torch.Generator().manual_seed(seed)
-    ids = torch.randint(vocab_size, shape, dtype=id_dtype, generator=generator)
-    weight = table(vocab_size, dim, dtype, seed)
-    expected = rows_in_float64(ids, weight).to(dtype)
-    for form in FORMS:
-        assert_bitwise_equal(form(ids, weight), expected)
 
 
 @pytest.mark.parametrize("dtype", [None, torch.int64, torch.bool, torch.float16, torch.float64])

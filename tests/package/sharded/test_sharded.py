@@ -11,11 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from oldest import LOWEST
 from torch import distributed
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.nn import functional
 
-from lookup_matmul import assert_bitwise_equal, assert_within, rounding_bound
+from lookup_matmul import assert_bitwise_equal
 from lookup_matmul.sharded import (
     Collective,
     add_up,
@@ -40,11 +38,8 @@ def cases(draw, count=1):
     """Make a table and ids for each process: of any size, down to tables of one row."""
     vocab_size, dim = draw(st.integers(1, 9)), draw(st.integers(1, 3)) * count
     ids_each = draw(st.integers(0, 6))
-    ids = draw(
-        st.lists(
-            st.integers(0, vocab_size - 1), min_size=count * ids_each, max_size=count * ids_each
-        )
-    )
+    size = count * ids_each
+    ids = draw(st.lists(st.integers(0, vocab_size - 1), min_size=size, max_size=size))
     seed = draw(st.integers(0, 2**20))
     weight = torch.randn(vocab_size, dim, generator=torch.Generator().manual_seed(seed))
     return weight, torch.tensor(ids, dtype=torch.int64).view(count, ids_each)
@@ -67,7 +62,6 @@ def each_way(batch):
             {
                 "product": add_up(hot[:, part] @ weight[part]),
                 "lookup": add_up(masked_lookup(every, weight[part], part.start)),
-                "DTensor": by_dtensor(every, weight),
                 "columns": column_lookup(every, weight[:, cut(dim, size)[rank]]),
                 "all-to-all": exchanged_lookup(ids[rank], weight[part], vocab_size),
                 "distinct": exchanged_lookup(ids[rank], weight[part], vocab_size, distinct=True),
@@ -78,17 +72,6 @@ def each_way(batch):
     return found
 
 
-def by_dtensor(ids, weight):
-    """Look up in torch's own sharded table, which fails on a process that has no row of it."""
-    size = distributed.get_world_size()
-    if not len(ids) or cut(len(weight), size)[-1].start == len(weight):
-        return weight[ids]
-    mesh = init_device_mesh("cpu", (size,))
-    table = distribute_tensor(weight, mesh, [Shard(0)])
-    same = distribute_tensor(ids, mesh, [Replicate()])
-    return functional.embedding(same, table).full_tensor()
-
-
 @FEW
 @given(st.sampled_from([1, 2, 3, 4]).flatmap(batches))
 def test_every_way_gives_the_rows_of_one_process(made):
@@ -97,7 +80,7 @@ def test_every_way_gives_the_rows_of_one_process(made):
     for rank, results in enumerate(run_on_processes(each_way, count, batch, timeout_s=300)):
         for (weight, ids), result in zip(batch, results, strict=True):
             rows = torch.from_numpy(weight.numpy()[ids.numpy()])
-            for way in ("product", "lookup", "DTensor", "columns"):
+            for way in ("product", "lookup", "columns"):
                 assert_bitwise_equal(result[way], rows.flatten(0, 1))
             own = {"all-to-all", "distinct"} | (set() if LOWEST else {"reduce-scatter"})
             assert own < set(result)
@@ -131,35 +114,14 @@ def test_gradients_are_the_parts_of_one_process_gradient(made):
     count, batch = made
     for rank, results in enumerate(run_on_processes(gradients, count, batch, timeout_s=300)):
         for (weight, ids), got in zip(batch, results, strict=True):
-            arriving = (
-                np.arange(ids.numel() * weight.shape[1]).reshape(-1, weight.shape[1]) % 7 - 3.0
-            )
+            arriving = np.arange(ids.numel() * weight.shape[1]) % 7 - 3.0
+            arriving = arriving.reshape(-1, weight.shape[1])
             whole = np.zeros(tuple(weight.shape))
             np.add.at(whole, ids.flatten().numpy(), arriving)
             part = cut(len(weight), count)[rank]
             for gradient in got:
                 assert gradient.shape == weight[part].shape
                 assert gradient.numpy().astype(np.float64).tolist() == whole[part].tolist()
-
-
-@pytest.mark.parametrize("count", [2, 4])
-def test_sums_over_processes_are_within_the_bound(count):
-    """With rows that are not one-hot, and with bags, adding parts up rounds otherwise than one sum."""
-    generator = torch.Generator().manual_seed(2)
-    x, weight = torch.randn(5, 11, generator=generator), torch.randn(11, 4, generator=generator)
-    ids = torch.randint(11, (6, 5), generator=generator)
-
-    def summed():
-        part = cut(11, count)[distributed.get_rank()]
-        pooled = masked_lookup(ids, weight[part], part.start).sum(dim=1)
-        return add_up(x[:, part] @ weight[part]), add_up(pooled)
-
-    exact, rows = x.double() @ weight.double(), weight.double()[ids]
-    room = rounding_bound(11, torch.float32) * (x.double().abs() @ weight.double().abs())
-    room_of_bags = rounding_bound(5, torch.float32) * rows.abs().sum(dim=1)
-    for product, bags in run_on_processes(summed, count):
-        assert_within(product, exact, room)
-        assert_within(bags, rows.sum(dim=1), room_of_bags)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
@@ -174,22 +136,12 @@ def test_cuts_are_those_of_torch(parts):
         assert [part.tolist() for part in got if len(part)] == chunks
 
 
-def test_every_id_is_somewhere_once():
-    """The masks of all parts cover each id once; foreign ids and those that exist nowhere give zeros."""
-    weight = torch.randn(7, 2, generator=torch.Generator().manual_seed(1))
-    ids = torch.tensor([[0, 6], [3, 3], [-1, 7]])
-    for count in (1, 2, 4, 9):
-        masked = [masked_lookup(ids, weight[part], part.start) for part in cut(7, count)]
-        found = torch.stack(masked).count_nonzero(dim=0)
-        assert found.tolist() == [[[1, 1]] * 2, [[1, 1]] * 2, [[0, 0]] * 2]
-        assert_bitwise_equal(sum(masked)[:2], weight[ids[:2]])
-
-
-def test_ids_of_32_bits_do_not_wrap_around():
-    """The difference to the first row here would be a row again."""
+def test_ids_that_exist_nowhere_give_zeros():
+    """Also where, in 32 bits, the difference to the first row here would be a row again."""
+    ids = torch.tensor([[-1, 7], [2, 0]])
+    assert masked_lookup(ids, torch.ones(3, 1), 0).squeeze(-1).tolist() == [[0, 0], [1, 1]]
     ids = torch.tensor([-(2**31), 2**31 - 1], dtype=torch.int32)
-    found = masked_lookup(ids, torch.ones(2, 1), 2**31 - 1)
-    assert found.tolist() == [[0.0], [1.0]]
+    assert masked_lookup(ids, torch.ones(2, 1), 2**31 - 1).tolist() == [[0.0], [1.0]]
 
 
 def counted(ids, weight):
@@ -218,10 +170,8 @@ def test_bytes_are_those_of_the_shapes():
     row = 4 * 4
     first, second = run_on_processes(counted, 2, ids, torch.randn(6, 4))
     assert first["sum"] == [Collective("all-reduce", 8 * row, 8 * row)]
-    scattered = [
-        Collective("all-gather", 4 * 8, 4 * 8),
-        Collective("reduce-scatter", 8 * row, 4 * row),
-    ]
+    gathered = Collective("all-gather", 4 * 8, 4 * 8)
+    scattered = [gathered, Collective("reduce-scatter", 8 * row, 4 * row)]
     assert first.get("scattered") == (None if LOWEST else scattered)
     assert first["columns"] == [Collective("all-gather", 4 * row, 4 * row)]
     counts = Collective("all-to-all", 2 * 8, 8)
@@ -285,9 +235,6 @@ def test_a_part_is_that_of_its_process():
         )
         assert "expected 1, those from 2 to before 3" in second[way, "whole"]
         assert "ids has shape (1, 2) and dtype torch.int64, expected (n,)" in first[way, "square"]
-        assert (
-            "ids has shape (2,) and dtype torch.int32, expected (n,) and torch.int64"
-            in (first[way, "int32"])
-        )
+        assert "ids has shape (2,) and dtype torch.int32, expected (n,)" in first[way, "int32"]
         assert first[way, "outside"].startswith("IndexError: ids[0] is 3")
     assert first["broadcast"].startswith("NotImplementedError: c10d.broadcast_")

@@ -25,11 +25,9 @@ from lookup_matmul import (
 )
 
 
-def matrix(index: type = np.int32, dtype: type = np.float32) -> sparse.csr_array:
-    """Draw a small matrix of the wanted dtypes."""
-    rows = sparse.random_array((6, 9), density=0.3, format="csr", dtype=dtype, rng=1)
-    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
-    return rows
+def matrix() -> sparse.csr_array:
+    """Draw a small matrix of float32 with indices of int32."""
+    return sparse.random_array((6, 9), density=0.3, format="csr", dtype=np.float32, rng=1)
 
 
 @settings(deadline=None)
@@ -57,12 +55,12 @@ def test_there_and_back(count, columns, density, index, dtype):
         assert_bitwise_equal(way.weights, bags.weights)
 
 
-def test_to_scipy_shares_memory_and_copies_where_documented():
+def test_scipy_shares_memory_both_ways_and_copies_where_documented():
     """Values always, ids and offsets as int32; float16 and bfloat16 become float32."""
-    bags = to_bags(matrix())
-    rows = to_scipy_csr(bags, 9)
-    for array, member in zip((rows.indices, rows.indptr, rows.data), bags, strict=True):
-        assert np.shares_memory(array, member.numpy())
+    bags = to_bags(given_rows := matrix())
+    for rows in (given_rows, to_scipy_csr(bags, 9)):
+        for array, member in zip((rows.indices, rows.indptr, rows.data), bags, strict=True):
+            assert np.shares_memory(array, member.numpy())
     wide = Bags(bags.ids.long(), bags.offsets.long(), bags.weights)
     for columns, ids, offsets, shared in (
         (9, wide.ids, wide.offsets, (True, True)),  # though they could be int32
@@ -96,30 +94,25 @@ def test_to_torch_shares_memory():
 
 
 def test_torch_csr_needs_ascending_ids():
-    """The error names the row and the two ids that do not ascend."""
-    bags = Bags(torch.tensor([5, 0, 3, 1]), torch.tensor([0, 1, 4]), torch.ones(4))
-    with pytest.raises(ValueError, match="row 1 has id 3 before 1, expected ascending"):
+    """The error names the row and the two ids, and the way out, which leaves the bags alone."""
+    bags = Bags(torch.tensor([5, 3, 0, 3]), torch.tensor([0, 1, 4]), torch.tensor([1, 9, 1, 9]))
+    message = (
+        r"row 1 has id 3 before 0, expected .* sum_duplicates\(\) of a to_scipy_csr\(...\).copy"
+    )
+    with pytest.raises(ValueError, match=message):
         to_torch_csr(bags, 6)
-
-
-def test_the_way_out_of_duplicates_adds_them_up():
-    """What the message says is done, and leaves the bags as they were."""
-    bags = Bags(torch.tensor([3, 0, 3]), torch.tensor([0, 3]), torch.tensor([100, 1, 100]))
-    with pytest.raises(ValueError, match=r"sum_duplicates\(\) of a to_scipy_csr\(...\).copy\(\)"):
-        to_torch_csr(bags, 4)
-    rows = to_scipy_csr(bags, 4).copy()
+    rows = to_scipy_csr(bags, 6).copy()
     rows.sum_duplicates()
-    assert to_torch_csr(to_bags(rows), 4).to_dense().tolist() == [[1, 0, 0, 200]]
-    assert bags.ids.tolist() == [3, 0, 3]
+    assert to_torch_csr(to_bags(rows), 6).to_dense()[1].tolist() == [1, 0, 0, 18, 0, 0]
+    assert bags.ids.tolist() == [5, 3, 0, 3]
 
 
-@pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_the_default_device_decides_nothing(device):
+def test_the_default_device_decides_nothing():
     """Results are where their arguments are; a process may have another device in mind."""
     bags = to_bags(matrix())
     weight = torch.randn(9, 2)
     falling = bags._replace(offsets=bags.offsets.flip(0) - bags.offsets[-1])
-    with torch.device(device):
+    with torch.device("meta"):
         rows = to_torch_csr(bags, 9)
         assert rows.device.type == "cpu"
         assert_bitwise_equal(rows.to_dense(), dense_rows(bags, 9))
@@ -148,24 +141,3 @@ def test_to_torch_copies_what_is_not_contiguous():
     assert not any(member.is_contiguous() for member in spread)
     assert torch.equal(to_torch_csr(spread, 9).to_dense(), to_torch_csr(bags, 9).to_dense())
     assert (to_scipy_csr(spread, 9) != to_scipy_csr(bags, 9)).nnz == 0
-
-
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_bags_share_the_memory_of_scipy(index, dtype):
-    """A change of the matrix is seen in each of the three tensors."""
-    rows = matrix(index, dtype)
-    bags = to_bags(rows)
-    for member, array in zip(bags, (rows.indices, rows.indptr, rows.data), strict=True):
-        assert np.shares_memory(member.numpy(), array)
-        assert member.numpy().dtype == array.dtype
-
-
-def test_an_edited_matrix_edits_its_bags():
-    """As documented: SciPy adds up duplicates unasked, and a copy is spared."""
-    arrays = np.array([1, 4, 2], np.float32), np.array([2, 2, 0]), np.array([0, 2, 3])
-    rows = sparse.csr_array(arrays, shape=(2, 4))
-    shared, spared = to_bags(rows), to_bags(rows.copy())
-    rows != 0  # noqa: B015 - the comparison is what edits
-    assert shared.weights.tolist() != [1, 4, 2]
-    assert spared.weights.tolist() == [1, 4, 2]
