@@ -1,7 +1,6 @@
 """Every task of the project: ``nox -l`` lists them, a plain ``nox`` runs what CI runs."""
 
 import os
-from pathlib import Path
 
 import nox
 
@@ -14,8 +13,8 @@ NEWEST = PYPROJECT["project"]["dependencies"]
 AT_ONCE = ["-n", "logical", "--maxprocesses=4", "--dist=worksteal"]  # each holds torch
 WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}  # else threads of one worker keep others from the cores
 PINNED = ["-c", "constraints.txt"]
-SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d"]
-SITE = [*SPHINX, "build/doctrees", "-b", "html", "docs", "build/html"]
+SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees", "-b"]
+SITE = [*SPHINX, "html", "docs", "build/html"]
 
 
 def install(session: nox.Session, *groups: str) -> None:
@@ -44,8 +43,8 @@ def new_page(session: nox.Session) -> None:
 def live(session: nox.Session) -> None:
     """Serve the site, rebuild it on every save and reload the browser."""
     install(session, "docs", "live")
-    watch = ["--watch", "src", "--open-browser", *session.posargs]
-    session.run("sphinx-autobuild", *SITE[1:], *watch)
+    autobuild = ["sphinx-autobuild", "--watch", "src", "--open-browser"]
+    session.run(*autobuild, *SITE[1:], *session.posargs)
 
 
 @nox.session
@@ -94,12 +93,12 @@ def versions(session: nox.Session) -> None:
 def drift(session: nox.Session) -> None:
     """Compare every page's outputs with those under ``-- torch==2.6.0``, or with a second run."""
     install(session, "docs")
-    session.run("python", "docs/_tools/drift.py", "record", "build/drift/pinned.json")
+    pinned, other = "build/drift/pinned.json", "build/drift/other.json"
+    session.run("python", "docs/_tools/drift.py", "record", pinned)
     if session.posargs:
         session.install(*session.posargs)
-    session.run("python", "docs/_tools/drift.py", "record", "build/drift/other.json")
-    files = ["build/drift/pinned.json", "build/drift/other.json"]
-    session.run("python", "docs/_tools/drift.py", "compare", *files)
+    session.run("python", "docs/_tools/drift.py", "record", other)
+    session.run("python", "docs/_tools/drift.py", "compare", pinned, other)
 
 
 @nox.session
@@ -112,11 +111,10 @@ def timings(session: nox.Session) -> None:
 @nox.session
 def wordings(session: nox.Session) -> None:
     """Record how the lowest and the pinned torch, or ``-- 2.15.0``, word the symptoms' errors."""
-    lowest = next(need.partition(">=")[2] for need in NEWEST if need.startswith("torch"))
-    pins = Path("constraints.txt").read_text("utf-8").splitlines()
-    pinned = next(pin.partition("==")[2] for pin in pins if pin.startswith("torch=="))
-    for version in session.posargs or [f"{lowest}.0", pinned]:
-        session.install("-e", ".", f"torch=={version}")
+    lowest = [need.replace(">=", "==") for need in NEWEST if need.startswith("torch")]
+    asked = [[f"torch=={version}"] for version in session.posargs]
+    for versions in asked or [lowest, PINNED]:
+        session.install("-e", ".", *versions)
         session.run("python", "tests/site/wordings.py")
 
 
@@ -125,15 +123,14 @@ def torchrec(session: nox.Session) -> None:
     """Record what TorchRec gives for divided tables; a page shows and checks the file."""
     session.install("-e", ".[sharded]", *PINNED)
     session.install("--no-deps", *nox.project.dependency_groups(PYPROJECT, "torchrec"), *PINNED)
-    session.run("python", "-m", "lookup_matmul.sharded.torchrec_bags", *session.posargs)
+    session.run("python", "docs/_tools/torchrec_bags.py", *session.posargs)
 
 
 @nox.session
 def linkcheck(session: nox.Session) -> None:
     """Follow every external link of the site; needs a network, so CI leaves it out."""
     install(session, "docs")
-    links = ["build/doctrees", "-b", "linkcheck", "docs", "build/linkcheck"]
-    session.run(*SPHINX, *links, *session.posargs)
+    session.run(*SPHINX, "linkcheck", "docs", "build/linkcheck", *session.posargs)
 
 
 @nox.session

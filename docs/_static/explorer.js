@@ -1,5 +1,5 @@
 // <lookup-explorer>: a lookup and a product, number by number, and their bits compared.
-// Parts and data come from docs/_extensions/explorer/figure.py.
+// Parts and data come from docs/_extensions/explorer.
 { // its names stay in here
 // Float32 as in torch: each product and each sum is rounded. Kernels may fuse the two and round once,
 // the same for one-hot rows, whose products are exact; other rows have a bound.

@@ -77,7 +77,7 @@ def unseeded(page: Page) -> Found:
 
 
 def vacuous(page: Page) -> Found:
-    """Find comparisons that no assertion reads, here or in two cells below, and vain assertions."""
+    """Find comparisons that no assertion reads, here or in two cells below."""
     cells = cells_of(page)
     for index, cell in enumerate(cells):
         proofs = (near.code for near in cells[index : index + 3] if kinds_of(near.code))
@@ -91,8 +91,6 @@ def vacuous(page: Page) -> Found:
                 if name := _unread(node, names):
                     says = f"the result of {name} is not read by the build"
                     yield line, f"{says}; assert what has to hold"
-            if isinstance(node, ast.Assert) and (says := _always_true(node.test)):
-                yield line, f"{says}; assert what has to hold"
 
 
 def network(page: Page) -> Found:
@@ -168,17 +166,6 @@ def _unread(node: ast.Expr, asserted: set[str]) -> str:
         return ""
     compared = set().union(*(_names_in(each) for each in call.args))
     return "" if asserted and compared <= asserted else name_of(call)
-
-
-def _always_true(test: ast.expr) -> str:
-    if isinstance(test, ast.Constant) and test.value:
-        return "this assertion is always true"
-    if isinstance(test, ast.Tuple):
-        return "a tuple is always true, so this assertion cannot fail"
-    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else []
-    if any(isinstance(part, ast.Constant) and part.value for part in parts):
-        return "`or True` makes this assertion always true"
-    return ""
 
 
 def _draws_unseeded(call: ast.Call) -> bool:

@@ -6,10 +6,12 @@ A reason says what stands there, why that is wrong and how to mend it.
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
-from claims.cells import kinds_of
+from claims.cells import BITS, kinds_of
 from markdown_it import MarkdownIt
+from nbformat import NotebookNode
 from run.pages import Page
 
 Found = Iterator[tuple[int, str]]
@@ -18,8 +20,13 @@ HOLLOW = ("simply", "obviously", "of course", "seamless", "powerful", "blazing",
 TIME = re.compile(
     r"\d[\d.,]* ?(ns|µs|us|ms|seconds|minutes)\b|\d[\d.,]*( ?×| times) (faster|slower)"
 )
-EQUAL = re.compile(r"bitwise equal|(equal|same|agree) in every bit|bit for bit|the same bits")
+EQUAL = re.compile(
+    r"bitwise equal|every bit\b|bit for bit|to the last bit|\b(same|all|no) bits?\b|\bbits agree\b"
+)
+NOT = re.compile(r"\bnot\b[^,;:]*$")
 SOURCE = re.compile(r"{cite|https?://|{class}`|{func}`")
+REMEMBER = re.compile(r"^## What to remember\n.*?(?=^#|\Z)", re.MULTILINE | re.DOTALL)
+POINT = re.compile(r"^(?:- .*(?:\n  .*)*|\| .*)$(?!\n\|-)", re.MULTILINE)  # or row of a table
 REPEATS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
 HEADS = ("h1", "h2", "h3")
 PYTHON = (["python"], ["py"], ["ipython3"])
@@ -70,24 +77,36 @@ def hollow(page: Page) -> Found:
 
 
 def unproved(page: Page) -> Found:
-    """Find equalities in a section without a check; what opens a page is proved below it."""
-    proofs = [
-        line
-        for cell, line in zip(page.cells, page.lines, strict=True)
-        if cell.cell_type == "code"
-        and (kinds_of(cell.source) or "raises-exception" in cell.metadata.get("tags", []))
-    ]
-    said = prose_of(page.text) if page.notebook else ()
-    heads = [line for line, kind, _, _ in said if kind in HEADS]
-    for line, kind, words, title in said:
-        if kind in (*HEADS, "fence") or not EQUAL.search(words) or _repeats(title):
+    """Find equalities of bits without a link and without a comparison of bits right below.
+
+    What opens a page, before its second heading, is proved anywhere on it.
+    """
+    cells, text = [*zip(page.cells, page.lines, strict=True)], page.text.splitlines()
+    said = prose_of(page.text) if page.notebook else []
+    opened = [*[line for line, kind, _, _ in said if kind in HEADS], len(text), len(text)][1]
+    for line, kind, _, title in said:
+        words = text[line - 1]  # with its links and roles
+        claimed = EQUAL.search(words)
+        if not claimed or kind in (*HEADS, "fence") or _repeats(title) or "](" in words:
             continue
-        begin = max((at for at in heads if at <= line), default=0)
-        opens = begin == min(heads, default=0)
-        end = next((at for at in heads if at > line and not opens), float("inf"))
-        if not any(begin < proof < end for proof in proofs):
-            says = "an equality of bits is claimed and no check stands in this section"
-            yield line, f"{says}; add a cell tagged check below it"
+        below = [cell for cell, before in cells if before >= line]
+        if line > opened:
+            rest = "\n".join(["", *text[line:]]).partition("```{code-cell}")[0].rstrip()
+            fold = takewhile(lambda cell: cell.cell_type == "code", below)
+            below = [] if "\n\n" in rest else [*fold]
+        if not (NOT.search(words[: claimed.start()]) or any(map(_compares_bits, below))):
+            says = "an equality of bits is claimed, and no fold right below compares bits"
+            yield line, f"{says}; add assert_bitwise_equal there, or link to where it is shown"
+
+
+def unlinked(page: Page) -> Found:
+    """Find points to remember that do not lead to where the page shows them."""
+    for section in REMEMBER.finditer(page.text):
+        for point in POINT.finditer(section[0]):
+            if "](" not in point[0]:
+                line = page.text.count("\n", 0, section.start() + point.start()) + 1
+                says = "this point to remember does not say where it is shown"
+                yield line, f"{says}; link some of its words to that section"
 
 
 @cache  # several rules read it
@@ -121,6 +140,11 @@ def inner(mapping: Any, *names: str) -> Any:
 
 def _is_read(kind: str, words: str) -> bool:
     return kind != "fence" and not words.lstrip().startswith(":")  # an option of a directive
+
+
+def _compares_bits(cell: NotebookNode) -> bool:
+    raises = "raises-exception" in cell.metadata.get("tags", [])
+    return cell.cell_type == "code" and not raises and BITS in kinds_of(cell.source)
 
 
 def _repeats(title: str) -> bool:

@@ -3,17 +3,11 @@
 Everything here works on one weight of shape (vocabulary size, embedding dimension),
 the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 
-Three rooms hold the three ideas, each on top of what it needs:
-
-- :mod:`lookup_matmul.onehot`: an id as a row of zeros with a single one, so that a lookup is a
-  product; and layers of the one kind made from the other.
-- :mod:`lookup_matmul.sparse`: several entries in a row, so that the product is a sum of rows.
-- :mod:`lookup_matmul.costs`: what either form takes in operations, bytes and time.
-
+:mod:`lookup_matmul.onehot` and :mod:`lookup_matmul.sparse` hold the forms,
 :mod:`lookup_matmul.equality` says what equal means, :mod:`lookup_matmul.inputs` what bad input is,
-:mod:`lookup_matmul.diagnosis` why two layers disagree. Two rooms are imported by their own names:
-:mod:`lookup_matmul.sharded` looks up in a table that several processes hold, and
-:mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
+:mod:`lookup_matmul.diagnosis` why two layers disagree. Three rooms are imported by their own names:
+:mod:`lookup_matmul.costs` counts and measures, :mod:`lookup_matmul.sharded` looks up in a table
+that several processes hold, and :mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
 """
 
 from lookup_matmul.costs.memory import allocated_bytes, peak_bytes
@@ -35,36 +29,10 @@ from lookup_matmul.sparse.read import to_bags
 from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
-    "Agreement",
-    "Bags",
-    "Cause",
-    "Comparison",
-    "Layer",
-    "OneHotLinear",
-    "Rows",
-    "allocated_bytes",
-    "assert_bitwise_equal",
-    "assert_within",
-    "check_bags",
-    "check_ids",
-    "check_inputs",
-    "compare",
-    "copy_weight",
-    "dense_matmul",
-    "dense_rows",
-    "lookup",
-    "one_hot",
-    "one_hot_matmul",
-    "peak_bytes",
-    "rounding_bound",
-    "rows_moved",
-    "shares_storage",
-    "sum_of_rows",
-    "swap_embeddings",
-    "swap_one_hot_linears",
-    "to_bags",
-    "to_embedding",
-    "to_linear",
-    "to_scipy_csr",
-    "to_torch_csr",
-]
+    "Agreement", "Bags", "Cause", "Comparison", "Layer", "OneHotLinear", "Rows",
+    "allocated_bytes", "assert_bitwise_equal", "assert_within", "check_bags", "check_ids",
+    "check_inputs", "compare", "copy_weight", "dense_matmul", "dense_rows", "lookup",
+    "one_hot", "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved",
+    "shares_storage", "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags",
+    "to_embedding", "to_linear", "to_scipy_csr", "to_torch_csr",
+]  # fmt: skip

@@ -9,24 +9,11 @@ MULTIPLIED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     """Raise unless every id names a row of a table with ``vocab_size`` rows.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Any shape, also empty; dtype int32 or int64.
-    vocab_size : int
-        Number of rows of the table.
+    ``ids`` have any shape, also an empty one, and dtype int32 or int64. Ids that are no tensor or
+    of another dtype, and a ``vocab_size`` that is no ``int``, are a TypeError. Sparse ids, ids on
+    the device ``meta`` and a negative ``vocab_size`` are a ValueError. An id that is negative or at
+    least ``vocab_size`` is an IndexError.
 
-    Raises
-    ------
-    TypeError
-        If ``ids`` is no tensor or of another dtype, or if ``vocab_size`` is no ``int``.
-    ValueError
-        If ``ids`` is sparse or lies on the device ``meta``, or ``vocab_size`` is negative.
-    IndexError
-        If an id is negative or at least ``vocab_size``.
-
-    Notes
-    -----
     The smallest and the largest id are read in one pass and brought to the CPU.
     On an accelerator that waits for the work queued before it,
     and under :func:`torch.compile` it breaks the graph.
@@ -58,22 +45,10 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 
     Every form calls this before it computes anything, unless told ``check=False``.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), floating dtype.
-
-    Raises
-    ------
-    TypeError
-        If one of the two is no tensor or of a dtype that is not allowed.
-    ValueError
-        If ``weight`` is not two-dimensional, one of the two is sparse,
-        or they lie on two devices, or both on the device ``meta``.
-    IndexError
-        If an id is negative or not below the vocabulary size.
+    ``ids`` are as for :func:`check_ids`, whose errors this has; ``weight`` has shape (vocabulary
+    size, embedding dimension) and a floating dtype. One that is no tensor or of another dtype is a
+    TypeError, one that is sparse or not two-dimensional a ValueError. Two devices are left to
+    torch, whose error says so.
 
     Examples
     --------
@@ -85,7 +60,6 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 A negative id does not count from the end: mask it or map it to a row first.
     """
     check_weight(weight)
-    check_one_device(ids, weight)
     check_ids(ids, weight.shape[0])
 
 
@@ -135,15 +109,6 @@ def check_multiplied(weight: torch.Tensor) -> None:
         raise TypeError(
             f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
             "convert with weight.bfloat16()."
-        )
-
-
-def check_one_device(ids: torch.Tensor, weight: torch.Tensor, name: str = "weight") -> None:
-    """Raise if ids, which may be none yet, and a table of this name lie on two devices."""
-    if isinstance(ids, torch.Tensor) and ids.device != weight.device:
-        raise ValueError(
-            f"ids is on {ids.device} and {name} on {weight.device}, expected one device; "
-            "move one of them with .to(...)."
         )
 
 

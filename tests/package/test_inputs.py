@@ -31,7 +31,6 @@ BAD_INPUTS = {
     "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
     "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
-    "two devices": (IDS, torch.zeros(4, 5, device="meta"), ValueError, "ids is on cpu and weight on meta, expected one device; move one of them with .to(...)"),
     "no numbers": (IDS.to("meta"), GOOD.to("meta"), ValueError, "ids lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
     "id too large": (torch.tensor([[2, 3], [7, 9]]), GOOD, IndexError, "ids[1, 0] is 7, but a table of 4 rows takes 0 <= id <= 3; 2 of the 4 ids are outside. Give the table more rows or correct the ids."),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),

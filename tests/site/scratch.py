@@ -9,19 +9,8 @@ from pathlib import Path
 
 from served import ROOT
 
-SPHINX = [
-    "sphinx",
-    "--quiet",
-    "-n",
-    "-W",
-    "--keep-going",
-    "-d",
-    "build/doctrees",
-    "-b",
-    "html",
-    "docs",
-    "build/html",
-]
+OPTIONS = "--quiet -n -W --keep-going -d build/doctrees -b html"
+SPHINX = ["sphinx", *OPTIONS.split(), "docs", "build/html"]
 COPIED = ("docs", "src", "constraints.txt", "pyproject.toml", "README.md", "LICENSE")
 ABOUT = "myst:\n  html_meta:\n    description: A page.\n"
 HEAD = f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n{ABOUT}---\n\n"
@@ -34,10 +23,7 @@ print("stamp", time.time_ns())
 """
 TOCTREE = "\n```{toctree}\n:glob:\n\n*\n```\n"
 LIMIT_S = 900  # of what comes in seconds, unless the machine is very busy
-TORCH = """    "import torch as _torch",
-    "_torch.set_printoptions(linewidth=56, sci_mode=False)",
-    "del _torch",
-"""
+TORCH = '    f"--IPKernelApp.exec_lines={PRINTING}",\n'
 
 
 def cell(code: str, options: str = "") -> str:
@@ -66,7 +52,7 @@ class Copy:
         if bare:
             for room in ("explorer", "search", "light", "notebooks"):
                 self.edit("docs/conf.py", f'    "{room}",\n', "")
-            self.edit("docs/_extensions/run/ipython_kernel_config.py", TORCH, "")
+            self.edit("docs/_extensions/run/kernel.py", TORCH, "")
             self.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
 
     def clear_pages(self, *kept: str) -> None:

@@ -17,7 +17,6 @@ sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from drift import VARYING, said
 from notebooks.first_cells import imported
 from notebooks.notebook_cells import outputs_of, without_glue
-from run.kernel import merged
 from run.pages import Page, read, recall
 
 BUILT = ROOT / "build" / "html"
@@ -66,7 +65,8 @@ def run_away(made: nbformat.NotebookNode, folder: Path, site=BUILT) -> nbformat.
         place.mkdir()
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home)}
-    client = NotebookClient(made, timeout=LIMIT_S, startup_timeout=LIMIT_S, kernel_name="python3")
+    options = {"timeout": LIMIT_S, "startup_timeout": LIMIT_S, "coalesce_streams": True}
+    client = NotebookClient(made, kernel_name="python3", **options)
     return asyncio.run(client.async_execute(cwd=str(empty), env=environment))
 
 
@@ -98,8 +98,7 @@ def test_it_holds_what_the_page_holds(name, executed):
 
 def texts(cell: nbformat.NotebookNode) -> list[str]:
     """Return outputs as text, without what differs in every run."""
-    outputs = merged(outputs_of(cell))
-    return [VARYING.sub("#", INSTALLED.sub("", said(output))) for output in outputs]
+    return [VARYING.sub("#", INSTALLED.sub("", said(output))) for output in outputs_of(cell)]
 
 
 @pytest.mark.parametrize("name", some_of_each_kind())

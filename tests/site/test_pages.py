@@ -1,14 +1,15 @@
 """The built site: the seeds' tensors, the pictures, the links and what must not be in it."""
 
-import builtins
-import importlib
 import re
 import sys
+from functools import partial
+from pydoc import locate
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
 from served import ROOT
+from torch import nn
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from claims.cells import kinds_of
@@ -17,32 +18,11 @@ from run.pages import read
 TUTORIAL = "tutorials/lookup-is-matmul"
 SECOND = "tutorials/another-seed"
 THIRD = "tutorials/sparse-row-is-a-sum"
-WEIGHT_123 = [
-    [0.3374, -0.1778, -0.3035, -0.5880, 1.5810],
-    [1.3010, 1.2753, -0.2010, -0.1606, -0.4015],
-    [0.6957, -1.8061, -1.1589, 0.3255, -0.6315],
-    [-2.8400, -0.7849, -1.4096, -0.4076, 0.7953],
-]
-LINEAR_123 = [
-    [-0.2039, 0.0166, -0.2483, 0.1886],
-    [-0.4260, 0.3665, -0.3634, -0.3975],
-    [-0.3159, 0.2264, -0.1847, 0.1871],
-    [-0.4244, -0.3034, -0.1836, -0.0983],
-    [-0.3814, 0.3274, -0.1179, 0.1605],
-]
-WEIGHT_0 = [
-    [-1.1258, -1.1524, -0.2506, -0.4339, 0.5988],
-    [-1.5551, -0.3414, 1.8530, 0.4681, -0.1577],
-    [1.4437, 0.2660, 1.3894, 1.5863, 0.9463],
-    [-0.8437, 0.9318, 1.2590, 2.0050, 0.0537],
-]
-LINEAR_0 = [
-    [-0.0037, 0.2682, -0.4115, -0.3680],
-    [-0.1926, 0.1341, -0.0099, 0.3964],
-    [-0.0444, 0.1323, -0.1511, -0.0983],
-    [-0.4777, -0.3311, -0.2061, 0.0185],
-    [0.1977, 0.3000, -0.3390, -0.2177],
-]
+# What torch draws after each seed: the first row of the table, and of the layer's matrix.
+FIRST_ROWS = {
+    123: ([0.3374, -0.1778, -0.3035, -0.5880, 1.5810], [-0.2039, 0.0166, -0.2483, 0.1886]),
+    0: ([-1.1258, -1.1524, -0.2506, -0.4339, 0.5988], [-0.0037, 0.2682, -0.4115, -0.3680]),
+}
 ONE_HOT = [[0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
 TABLE = [
     [0.2753, 0.6012, -0.7758, 0.4877],
@@ -62,6 +42,17 @@ LINEAR_SPARSE = [
     [-0.4092, 0.4163, -0.4208, -0.0187],
 ]
 SCORES = [-0.1743, 0.8889, -0.8300]
+
+
+def drawn(seed):
+    """Return the weights of both layers, each drawn right after the seed, known by their first rows."""
+    layers = [(nn.Embedding, (4, 5)), (partial(nn.Linear, bias=False), (4, 5))]
+    weights = []
+    for (layer, sizes), first in zip(layers, FIRST_ROWS[seed], strict=True):
+        torch.manual_seed(seed)
+        weights.append([[round(x, 4) for x in row] for row in layer(*sizes).weight.tolist()])
+        assert weights[-1][0] == first
+    return weights
 
 
 def act(weight, linear):
@@ -90,11 +81,11 @@ def printed(tensor):
     return [f"{x:.4f}" if isinstance(x, float) else str(x) for row in tensor for x in row]
 
 
-FIRST = act(WEIGHT_123, LINEAR_123)
+FIRST = act(*drawn(123))
 # What each page shows; before the numbers of some tensors stands their shape, or the row of inputs.
 SHOWN = {
     TUTORIAL: [([], tensor) for tensor in (*FIRST[:4], ONE_HOT, *FIRST[4:])],
-    SECOND: [([], tensor) for tensor in act(WEIGHT_0, LINEAR_0)],
+    SECOND: [([], tensor) for tensor in act(*drawn(0))],
     THIRD: [
         ([], TABLE),
         ([], [TABLE[9]]),
@@ -118,15 +109,19 @@ def test_tensors_of_the_notebooks_stand_in_the_outputs_in_order(pages, name):
 
 def test_the_pictures_are_drawn_with_their_words(pages):
     """Lookups and products of each id, with a caption, a name and a label that tells the story."""
-    drawn = {
+    shown = {
         TUTORIAL: (
-            WEIGHT_123,
+            drawn(123)[0],
             {"fig-lookup-1": 1, "fig-lookup-batch": 3, "fig-product-first": 2},
             ["fig-equality", "fig-learned"],
         ),
-        SECOND: (WEIGHT_0, {"fig-lookup-2": 2, "fig-product-second": 3}, ["fig-equality-seed-0"]),
+        SECOND: (
+            drawn(0)[0],
+            {"fig-lookup-2": 2, "fig-product-second": 3},
+            ["fig-equality-seed-0"],
+        ),
     }
-    for name, (weight, rows, others) in drawn.items():
+    for name, (weight, rows, others) in shown.items():
         figures = {figure["id"]: figure for figure in pages[name].select("figure:has(svg.drawing)")}
         assert set(figures) == {*rows, *others}
         assert all(figure.figcaption.get_text(strip=True) for figure in figures.values())
@@ -215,13 +210,6 @@ def test_cited_sentences_are_marked_and_counted_apart(pages):
     assert rows["sentences that only cite a source"] == f"{len(cited):,}"
 
 
-def test_numbers_in_the_prose_come_from_cells(pages):
-    """Each glued number is filled in: none of MyST-NB's places is left empty."""
-    for name, page in pages.items():
-        for place in page.select("article .pasted-inline, article .glue"):
-            assert place.get_text(strip=True), name
-
-
 def test_build_page_lists_every_executed_page_and_the_versions(pages):
     """Each page that has code stands in the table with its time, beside the torch that ran it."""
     executed = {name for name, page in pages.items() if page.select("div.cell")}
@@ -263,28 +251,17 @@ def test_names_lead_to_the_documentation_of_their_libraries(pages):
     assert any(url.endswith("scipy.sparse.csr_array.html#scipy.sparse.csr_array") for url in prose)
 
 
-def test_pages_have_a_language_and_one_title_and_name_no_folder_of_the_machine(pages):
-    """Search engines and screen readers ask for the former; outputs may hold no path."""
+def test_pages_name_no_folder_of_the_machine(pages):
+    """Outputs and errors hold no path."""
     for name, page in pages.items():
-        assert page.html["lang"] == "en", name
-        assert len(page.select("article h1")) == 1, name
-        text = str(page)
-        assert str(ROOT) not in text, name
-        assert "site-packages" not in text, name
+        assert not re.search(rf"{ROOT}|site-packages", str(page)), name
 
 
 @pytest.mark.parametrize("project", ["torch", "numpy", "scipy", "python"])
 def test_inventories_name_things_that_exist(project):
-    """Every name in a plain-text inventory can be imported, so that no link leads to a phantom."""
+    """So that no link leads to a phantom."""
     lines = (ROOT / "docs" / "inventories" / f"{project}.txt").read_text("utf-8").splitlines()
     assert lines[0] == "# Sphinx inventory version 1"
     names = [line.split()[0] for line in lines[3:]]
+    assert [name for name in names if locate(name) is None] == []
     assert names
-    for name in names:
-        builtin = project == "python" and hasattr(builtins, name)
-        path = ["builtins", name] if builtin else name.split(".")
-        found = importlib.import_module(path[0])
-        for part in path[1:]:
-            if not hasattr(found, part):
-                importlib.import_module(f"{found.__name__}.{part}")
-            found = getattr(found, part)

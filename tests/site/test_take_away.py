@@ -38,7 +38,7 @@ WRITTEN = [
     "There are 2.50 of them.",
     "$\\text{id} < V$, with *a* `code|x` and a\\_name, 2\\*3, \\[1\\] and 2 \\< 3.",
     "> **Note**\n>\n> - one\n>\n> - two\n>\n>   ```sh\n>   nox -s docs\n>   ```",
-    "<details><summary>Solution for $V &lt; 3$ in one step</summary>\n\n| a | b |",
+    "<details><summary>Solution for V &lt; 3 in one step</summary>\n\n| a | b |",
     "| x | $y$ |\n\n</details>",
     "$$\ny = 1 \\tag{1}\n$$",
     "See [below](<#The-end>)",

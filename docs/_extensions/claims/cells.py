@@ -5,15 +5,15 @@ from functools import cache
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+BITS, HOLDS = "equal in every bit", "holds"
 # What a reader is told of each kind; an assertion of any other name "holds".
 KINDS = {
-    "assert_bitwise_equal": "equal in every bit",
+    "assert_bitwise_equal": BITS,
     "assert_within": "equal within a bound",
     "assert_close": "equal within a bound",
     "assert_allclose": "equal within a bound",
     "assert_array_equal": "equal in value",
 }
-HOLDS = "holds"
 
 
 @cache  # a cell is asked several questions
@@ -28,7 +28,7 @@ def parsed(source: str) -> ast.Module:
 
 def kinds_of(source: str) -> list[str]:
     """Return the kind of each check in a cell, in the order of its lines."""
-    return [kind for node in ast.walk(parsed(source)) if (kind := _kind(node))]
+    return [kind for node in ast.walk(parsed(source)) if (kind := kind_of(node))]
 
 
 def in_words(kinds: list[str]) -> str:
@@ -69,7 +69,7 @@ def could_fail_unseen(source: str, expected: str) -> bool:
     body = parsed(source).body
     last = _value(body[-1]) if body and isinstance(body[-1], ast.Expr) else None
     allowed = last if expected.startswith("AssertionError") else None
-    return any(_kind(node) and node is not allowed for node in ast.walk(parsed(source)))
+    return any(kind_of(node) and node is not allowed for node in ast.walk(parsed(source)))
 
 
 def name_of(call: ast.Call) -> str:
@@ -85,10 +85,11 @@ def _value(statement: ast.stmt) -> ast.AST:
 def _only_asserts(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.For | ast.With):
         return all(map(_only_asserts, statement.body))
-    return _kind(_value(statement)) is not None
+    return kind_of(_value(statement)) is not None
 
 
-def _kind(node: ast.AST) -> str | None:
+def kind_of(node: ast.AST) -> str | None:
+    """Return what a reader is told of an assertion, or nothing for any other node."""
     if isinstance(node, ast.Assert):
         return HOLDS
     if not isinstance(node, ast.Call) or not (name := name_of(node)).startswith("assert_"):

@@ -1,8 +1,154 @@
-"""The figure that readers drive."""
+"""Lays ``<lookup-explorer>`` around the figure below the directive, with its data from the package.
 
+The figure is what readers without JavaScript see; ``_static/explorer.js`` puts itself in its place.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+
+from explorer.texts import SWITCHES, TITLES, WHY, WORDS
+
+LOG = logging.getLogger(__name__)
+PARTS = Environment(
+    loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
+).get_template("explorer.html")
+MOST = 6
+
+
+class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
+    """The element, around the static figure."""
+
+
+class Explorer(SphinxDirective):
+    """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out."""
+
+    option_spec: ClassVar[dict[str, Any]] = {"small": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place, and note that this page wants script and style."""
+        self.env.metadata[self.env.current_document.docname]["explorer"] = True
+        place = explorer(small="small" in self.options, data=example())
+        self.set_source_info(place)
+        return [place]
+
+
+def surround(_app: Sphinx, doctree: nodes.document) -> None:
+    """Move each place from before a figure to around its drawing."""
+    for place in list(doctree.findall(explorer)):
+        figure = next((n for n in place.findall(nodes.figure, siblings=True, ascend=True)), None)
+        if figure is None:
+            LOG.warning(
+                "no figure follows the explorer, which needs one to begin with", location=place
+            )
+            continue
+        drawing = figure[0]
+        place.parent.remove(place)
+        figure.replace(drawing, place)
+        place += drawing
+
+
+def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each element its links, which start from its page."""
+    for place in doctree.findall(explorer):
+        place["more"] = app.builder.get_relative_uri(docname, "explorer")
+        place["why"] = {
+            key: (said, link, _uri(app, docname, label)) for key, (said, link, label) in WHY.items()
+        }
+
+
+def example() -> dict[str, Any]:
+    """Return the first page's table, what arrives, the words of torch and the bounds of sums."""
+    # Only where a page with an explorer is read: a build of other pages does not wait for torch.
+    import torch
+    from torch.nn.functional import embedding, embedding_bag, one_hot
+
+    from lookup_matmul import rounding_bound
+
+    torch.manual_seed(123)
+    table = torch.nn.Embedding(len(WORDS), 5).weight.detach()
+    arriving = (10 * torch.randn(MOST, 5)).round() / 10 + 0.0  # one decimal, to be added up by eye
+    outside = torch.tensor([len(WORDS)])
+    bags = [torch.cat([torch.zeros(n, dtype=torch.int64), outside]) for n in range(MOST)]
+    return {
+        "words": WORDS,
+        "state": {
+            "mode": "forward",
+            "condition": "",
+            "at": [0, 0],
+            "ids": [2, 3, 1],
+            "weights": [0.5, 1.3, -0.7],
+            "table": [[float(f"{x:.9g}") for x in row] for row in table.tolist()],
+            "arriving": [[float(f"{x:.1f}") for x in row] for row in arriving.tolist()],
+        },
+        "titles": TITLES,
+        "says": {
+            "lookup": _said(lambda: embedding(outside, table)),
+            "product": _said(lambda: one_hot(outside, len(WORDS))),
+            "bag": [_said(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags],
+        },
+        # A bag of n ids: each of n products is rounded, and so is each of their sums.
+        "bounds": [rounding_bound(n + 1, torch.float32) for n in range(MOST + 1)],
+    }
+
+
+def _said(call: Callable[..., Any]) -> str:
+    """Return type and words of the error that a call has to raise."""
+    try:
+        call()
+    except (IndexError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}"
+    raise AssertionError("an id without a row was accepted, expected an error")
+
+
+def _uri(app: Sphinx, docname: str, label: str) -> str:
+    found = app.env.domains.standard_domain.anonlabels.get(label)
+    if found is None:
+        message = f"the explorer links to {label!r}, which no page has"
+        LOG.warning(message, location=docname, type="ref")  # a build of one page lets it pass
+        return "#"
+    return f"{app.builder.get_relative_uri(docname, found[0])}#{found[1]}"
+
+
+def visit(self: HTML5Translator, node: nodes.Element) -> None:
+    """Begin the element; the static figure follows."""
+    size = "small" if node["small"] else "full"
+    self.body.append(f'<lookup-explorer class="{size}"><div class="picture">')
+
+
+def depart(self: HTML5Translator, node: nodes.Element) -> None:
+    """Write the parts, which are seen once the script runs, and the data, and end the element."""
+    data = node["data"]
+    parts = PARTS.render(
+        data, small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"]
+    )
+    literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    script = f'<script type="application/json">{literal}</script>'
+    self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")
+
+
+def add_files(
+    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Load script and style where wanted; no module, since browsers load none from a file."""
+    if app.env.metadata.get(page, {}).get("explorer"):
+        app.add_css_file("explorer.css")
+        app.add_js_file("explorer.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> None:
-    """Set up the only part."""
-    app.setup_extension("explorer.figure")
+    """Add the directive, and connect to reading, after the checks, and to writing."""
+    app.add_node(explorer, html=(visit, depart))
+    app.add_directive("explorer", Explorer)
+    app.connect("doctree-read", surround, priority=600)
+    app.connect("doctree-resolved", resolve)
+    app.connect("html-page-context", add_files)

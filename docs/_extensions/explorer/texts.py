@@ -57,8 +57,8 @@ WHY = {
         "stops-signed-zero",
     ),
     "bfloat16": (
-        "Under autocast the product gets its numbers rounded to bfloat16, "
-        "to 16 bits; the lookup keeps all 32.",
+        "Under autocast to bfloat16 the product gets its numbers rounded to 16 bits; "
+        "the lookup keeps all 32.",
         "What autocast shortens",
         "stops-precision",
     ),

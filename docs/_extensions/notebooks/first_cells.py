@@ -8,7 +8,7 @@ from typing import Any
 
 from claims.cells import parsed
 from nbformat import v4 as nbformat_v4
-from run.kernel import CONFIG, QUIET
+from run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"
@@ -64,17 +64,9 @@ def needs(sources: Iterable[str], wheel: str) -> str:
 
 
 def settings() -> str:
-    """Write the cell that does what the profile of the pages' kernels does."""
-    found = {}
-    for statement in ast.parse(CONFIG.read_text("utf-8")).body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
-            value = statement.value
-            if isinstance(value, ast.List):  # what has a name there, only a build needs
-                value.elts = [line for line in value.elts if isinstance(line, ast.Constant)]
-            found[statement.targets[0].attr] = ast.literal_eval(value)
+    """Write the cell that sets what the pages' kernels are started with."""
     quiet = repr(QUIET).replace("'", '"')
-    lines = "\n".join(found["exec_lines"])
-    return SETTINGS.format(quiet=quiet, xmode=found["xmode"], lines=lines)
+    return SETTINGS.format(quiet=quiet, xmode=XMODE, lines=PRINTING)
 
 
 def imported(source: str) -> set[str]:

@@ -17,7 +17,7 @@ COMMIT = ["git", "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty=
 TITLE = """# Measure a lookup and a one-hot product on your GPU
 
 Choose a runtime with an NVIDIA GPU, then run all cells; it takes about two minutes.
-The four predictions stand at the end, with what your GPU says of them."""
+The three predictions stand at the end, with what your GPU says of them."""
 LOOK = """import torch
 
 if not torch.cuda.is_available():

@@ -17,26 +17,9 @@ LOG = logging.getLogger(__name__)
 Link = Callable[[nodes.reference], str | None]  # the address of a reference, or None for its words
 
 # What a browser shows or follows, or what stands elsewhere in the notebook.
-SILENT = (
-    nodes.comment,
-    nodes.meta,
-    nodes.raw,
-    nodes.system_message,
-    nodes.target,
-    addnodes.index,
-    addnodes.highlightlang,
-)
-THROUGH = (
-    nodes.compound,
-    nodes.container,
-    nodes.document,
-    nodes.figure,
-    nodes.legend,
-    addnodes.glossary,
-    PassthroughTextElement,
-)
+SILENT = (nodes.comment, nodes.meta, nodes.raw, nodes.target, addnodes.index, fold)
+THROUGH = (nodes.compound, nodes.container, nodes.figure, PassthroughTextElement)
 MARKS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
-TAGS = {nodes.subscript: "sub", nodes.superscript: "sup"}
 READS_AS_MARKDOWN = re.compile(r"([\\`*_\[\]<>|$~])")
 BEGINS_AS_MARKDOWN = re.compile(r"^( *(?:\d+(?=[.)])|(?=#+|[-+])))([-+.)]|#+)(?=\s)", re.MULTILINE)
 
@@ -58,19 +41,14 @@ def words(node: nodes.Node, link: Link) -> str:
     for kind, mark in MARKS.items():
         if isinstance(node, kind) and inner:
             return f"{mark}{inner}{mark}"
-    for kind, tag in TAGS.items():
-        if isinstance(node, kind):
-            return f"<{tag}>{inner}</{tag}>"
-    if isinstance(node, nodes.inline):
-        return f" <sup>{inner}</sup>" if "cited-mark" in node["classes"] else inner
     if not isinstance(node, nodes.TextElement):
         _unknown(node)
-    return inner
+    return f" <sup>{inner}</sup>" if _is(node, "cited-mark") else inner
 
 
 def blocks(node: nodes.Node, link: Link) -> list[str]:
     """Write what stands in blocks of its own: paragraphs, lists, tables, formulas."""
-    if isinstance(node, SILENT) or _is_navigation(node):
+    if isinstance(node, SILENT) or _is(node, "toctree-wrapper"):
         return []
     if isinstance(node, nodes.literal_block):
         language = node.get("language", "default").replace("default", "")
@@ -81,27 +59,22 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         return [_list(node, link)]
     if isinstance(node, nodes.table):
         return _table(node, link)
-    if isinstance(node, nodes.definition_list_item):
-        terms = [words(n, link) for n in node.findall(nodes.term)]
-        return [f"**{', '.join(terms)}**", *blocks(node[-1], link)]
-    if isinstance(node, nodes.citation):
-        return [f"- \\[{node.children[0].astext()}\\] {' '.join(_all(node.children[1:], link))}"]
     if isinstance(node, nodes.Admonition):
         titled = isinstance(node.children[0], nodes.title)
         name = [] if titled else [f"**{type(node).__name__.title()}**"]
         return [_quoted([*name, *_all(node.children, link)])]
     if isinstance(node, nodes.block_quote):
         return [_quoted(_all(node.children, link))]
-    if isinstance(node, dropdown_main | fold):
+    if isinstance(node, dropdown_main):
         return _folded(node, link)
-    if isinstance(node, nodes.title | nodes.rubric) or _is_card_title(node):
+    if isinstance(node, nodes.title | nodes.rubric) or _is(node, "card-title"):
         inner = "".join(words(child, link) for child in node.children)
         return [f"**{inner.strip()}**"]
     if isinstance(node, nodes.caption):
         return [f"*{words(node, link).strip()}*"]
     if isinstance(node, nodes.image):
         return [f"*{node['alt']}*"] if node.get("alt") else []
-    if isinstance(node, (*THROUGH, nodes.definition, nodes.definition_list)):
+    if isinstance(node, THROUGH):
         return _all(node.children, link)
     if isinstance(node, nodes.Inline | nodes.TextElement | nodes.Text):
         text = words(node, link).strip()
@@ -110,12 +83,11 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
     return _all(node.children, link)
 
 
-def _is_navigation(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.compound) and "toctree-wrapper" in node["classes"]
-
-
-def _is_card_title(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Element) and node.get("design_component") == "card-title"
+def _is(node: nodes.Node, name: str) -> bool:
+    """Tell whether a node has this class, or is this part of sphinx-design."""
+    return isinstance(node, nodes.Element) and (
+        name in node["classes"] or node.get("design_component") == name
+    )
 
 
 def code(text: str) -> str:
@@ -151,35 +123,19 @@ def _quoted(inner: list[str]) -> str:
 
 def _folded(node: nodes.Element, link: Link) -> list[str]:
     """Write a native element, closed; between empty lines its content is read as Markdown."""
-    if isinstance(node, fold):
-        title, inner = node["summary"], node.children
-    else:
-        title, inner = _plain(next(node.findall(dropdown_title))), node.children[1:]
+    heading, *inner = node.children
+    texts = next(heading.findall(dropdown_title)).findall(nodes.Text)
+    title = "".join(text for text in texts if not isinstance(text.parent, nodes.raw))
     title = title.strip().replace("&", "&amp;").replace("<", "&lt;")
     return [f"<details><summary>{title}</summary>", *_all(inner, link), "</details>"]
 
 
-def _plain(node: nodes.Node) -> str:
-    """Give the words of a line in which Markdown is not read, with formulas as they are."""
-    if isinstance(node, nodes.math):
-        return f"${node.astext()}$"
-    if isinstance(node, nodes.raw):
-        return ""
-    return "".join(map(_plain, node.children)) if node.children else node.astext()
-
-
 def _table(node: nodes.table, link: Link) -> list[str]:
-    rows = [
-        [
-            "<br>".join(_all(entry.children, link)).replace("\n", " ")
-            for entry in row.findall(nodes.entry)
-        ]
-        for row in node.findall(nodes.row)
-    ]
-    if next(node.findall(nodes.thead), None) is None:
-        rows.insert(0, [""] * len(rows[0]))
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    lines.insert(1, "|" + "---|" * len(rows[0]))
+    lines = list[str]()
+    for row in node.findall(nodes.row):
+        cells = ["<br>".join(_all(entry.children, link)) for entry in row.findall(nodes.entry)]
+        lines.append(f"| {' | '.join(cells)} |".replace("\n", " "))
+    lines.insert(1, "|" + "---|" * len(cells))
     title = next(node.findall(nodes.title), None)
     return [*(blocks(title, link) if title else []), "\n".join(lines)]
 

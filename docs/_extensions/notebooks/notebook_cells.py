@@ -19,17 +19,13 @@ def notebook_cell(cell: nbformat.NotebookNode) -> list[Any]:
     source = without_glue(cell.source)
     if not source or "skip-execution" in tags:
         return []
-    jupyter, hidden = {}, "remove-output" in tags
     if line := _line(cell):
         source = f"# {line}\n{source}"
+    metadata: dict[str, Any] = {"tags": tags} if tags else {}
     if FOLDED & set(tags) or "figure" in cell.metadata.get("mystnb", {}):
-        jupyter["source_hidden"] = True
-    if hidden:
-        jupyter["outputs_hidden"] = True
-    metadata = {"tags": tags} if tags else {}
-    if jupyter:
-        metadata["jupyter"] = jupyter
-    outputs = [] if hidden else [_without_drawing(output) for output in outputs_of(cell)]
+        metadata["jupyter"] = {"source_hidden": True}
+    shown = [] if "remove-output" in tags else outputs_of(cell)
+    outputs = [_without_drawing(output) for output in shown]
     return [v4.new_code_cell(source, metadata=metadata, outputs=outputs)]
 
 

@@ -73,15 +73,18 @@ def cells_of(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
         *first_cells((executed[k].source for k in waiting), address(app)),
     ]
     for piece in (*pieces, len(executed)):
-        if isinstance(piece, str):
+        if isinstance(piece, int):
+            while waiting and waiting[0] <= piece:
+                cells += notebook_cell(executed[waiting.pop(0)])
+        elif cells[-1].cell_type == "code" or piece.startswith("#"):
             cells.append(v4.new_markdown_cell(piece))
-        while isinstance(piece, int) and waiting and waiting[0] <= piece:
-            cells += notebook_cell(executed[waiting.pop(0)])
+        else:
+            cells[-1].source += f"\n\n{piece}"
     if cited:
         order = sorted(cited, key=lambda label: (len(label), label))
         listed = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in order)
         cells.append(v4.new_markdown_cell(f"## Sources of this notebook\n\n{listed}"))
-    return _numbered(_joined(cells))
+    return cells
 
 
 def links(
@@ -133,28 +136,6 @@ def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
 
 def _is_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Element) and node.get("nb_element") == CODE
-
-
-def _joined(cells: list[Any]) -> list[Any]:
-    """Join the pieces of text between two cells or headings."""
-    joined: list[Any] = []
-    for cell in cells:
-        text = cell.cell_type == "markdown" and not cell.source.startswith("#")
-        if text and joined and joined[-1].cell_type == "markdown":
-            joined[-1].source += f"\n\n{cell.source}"
-        else:
-            joined.append(cell)
-    return joined
-
-
-def _numbered(cells: list[Any]) -> list[Any]:
-    """Give the cells the numbers of a run from top to bottom."""
-    for count, cell in enumerate((cell for cell in cells if cell.cell_type == "code"), 1):
-        cell["execution_count"] = count
-        for output in cell.outputs:
-            if output.output_type == "execute_result":
-                output["execution_count"] = count
-    return cells
 
 
 def setup(app: Sphinx) -> None:

@@ -2,7 +2,7 @@
 
 from sphinx.application import Sphinx
 
-PARTS = ["pages", "execute", "judge", "guard", "report"]
+PARTS = ["pages", "execute", "guard", "report"]
 
 
 def setup(app: Sphinx) -> None:

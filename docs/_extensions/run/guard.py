@@ -1,11 +1,10 @@
 """Keeps a failed build failed until its cause is mended, and one build from spoiling another."""
 
-import json
 import shutil
-import sqlite3
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
@@ -69,12 +68,10 @@ def _markers(app: Sphinx) -> list[Path]:
 def _repair(cache: Path) -> None:
     """Drop the cache of executed pages if a build was killed while it wrote there."""
     try:
-        with sqlite3.connect(cache / "global.db") as connection:
-            for table in ("settings", "nbproject"):
-                connection.execute(f"SELECT 1 FROM {table}").fetchall()
-            for (key,) in connection.execute("SELECT hashkey FROM nbcache").fetchall():
-                json.loads((cache / "executed" / key / "base.ipynb").read_text("utf-8"))
-    except (OSError, ValueError, sqlite3.DatabaseError):
+        kept = get_cache(cache)
+        for record in kept.list_cache_records():
+            kept.get_cache_bundle(record.pk)
+    except Exception:  # a damaged database, or notebook, in any way
         shutil.rmtree(cache, ignore_errors=True)
 
 

@@ -6,11 +6,9 @@ error of a cell stops the build: it is kept away.
 
 import asyncio
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
@@ -23,10 +21,41 @@ from run.pages import Page
 
 v4: Any = nbformat_v4  # its functions have no types
 
-CONFIG = Path(__file__).with_name("ipython_kernel_config.py")
+# Tensors of five columns fit a phone. linewidth counts characters.
+PRINTING = """import torch as _torch
+_torch.set_printoptions(linewidth=56, sci_mode=False)
+del _torch"""
+# What a library writes below Python comes to the page by way of a thread, which a kernel does not
+# wait for: on a busy machine the end of a cell could overtake it, and a warning would be lost.
+# A cell that replaces a stream and does not put it back would keep the next one from ending.
+SETTLE = """
+import select as _select, sys as _sys, time as _time
+
+_streams = (_sys.stdout, _sys.stderr)
+
+def _settle(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sleep):
+    if (sys.stdout, sys.stderr) != streams:
+        sys.stdout, sys.stderr = streams
+        print("sys.stdout was replaced; use contextlib.redirect_stdout", file=sys.stderr)
+    pipes = [stream._fid for stream in streams if stream._fid is not None]
+    sleep(0.001)
+    while select(pipes, [], [], 0)[0]:
+        sleep(0.001)
+
+get_ipython().events.register("post_run_cell", _settle)
+del _select, _settle, _streams, _sys, _time
+"""
+XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
+FLAGS = [
+    f"--InteractiveShell.xmode={XMODE}",
+    "--HistoryManager.enabled=False",
+    f"--IPKernelApp.exec_lines={PRINTING}",
+    f"--IPKernelApp.exec_lines={SETTLE}",
+]
 START_S = 120  # a kernel imports torch, on a busy machine
 QUIET = {
     "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
+    "TORCH_CPP_LOG_LEVEL": "ERROR",  # and logs that some memory is older than what it measures
     "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver,
     "CUDA_PATH": "",  # wherever it finds one
     # Threads that wait by turning keep another page's from the cores, up to ten times as long.
@@ -37,11 +66,8 @@ QUIET = {
 
 @contextmanager
 def surroundings() -> Iterator[dict[str, str]]:
-    """Return the environment of kernels: their own profile, and a folder for what they leave."""
+    """Return the environment of kernels: an empty profile, and a folder for what they leave."""
     with TemporaryDirectory(prefix="lookup-") as folder:
-        profile = Path(folder, "profile_default")
-        profile.mkdir()
-        shutil.copy(CONFIG, profile)
         compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
         own = {"IPYTHONDIR": folder, "TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": compiled}
         yield os.environ | QUIET | own
@@ -57,13 +83,15 @@ async def run(
     notebook = page.notebook
     assert notebook, f"{page.name} has no cells to run"
     options: Any = {"timeout": limit_s, "allow_errors": allow_errors, "record_timing": False}
+    options["coalesce_streams"] = True  # what a cell printed in pieces stands together
     client = NotebookClient(notebook, **options)
     manager: Any = client.create_kernel_manager()  # an asynchronous one, which its type hides
     cell = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
     if cell is None:
         return True
     try:
-        await manager.start_kernel(cwd=page.path.parent, env=environment, stderr=subprocess.DEVNULL)
+        own: Any = {"cwd": page.path.parent, "env": environment, "stderr": subprocess.DEVNULL}
+        await manager.start_kernel(extra_arguments=FLAGS, **own)
         client.kc = asked = manager.client()
         asked.start_channels()
         await asked.wait_for_ready(timeout=START_S)
@@ -71,7 +99,6 @@ async def run(
         notebook.metadata["language_info"] = told["content"]["language_info"]
         for index, cell in enumerate(notebook.cells):
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
-            cell.outputs = merged(cell.get("outputs", []))
     except CellExecutionError:
         pass
     except CellTimeoutError:
@@ -91,26 +118,4 @@ async def run(
 
 def _end(cell: NotebookNode, name: str, reason: str) -> None:
     told = v4.new_output("error", ename=name, evalue=reason, traceback=[])
-    cell.outputs = [*merged(cell.outputs), told]
-
-
-def merged(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell printed in pieces, standard output and error each where it began.
-
-    MyST-NB and nbclient can do it too, in a time that grows with the square of a line's length.
-    """
-    kept, pieces = list[NotebookNode](), dict[str, list[str]]()
-    for output in outputs:
-        if output.output_type != "stream":
-            kept.append(output)
-        elif output.name in pieces:
-            pieces[output.name].append(output.text)
-        else:
-            kept.append(output)
-            pieces[output.name] = [output.text]
-    for output in kept:
-        if output.output_type == "stream":
-            lines = "".join(pieces[output.name]).rstrip().split("\n")
-            # A carriage return begins the line anew, as a bar of progress does.
-            output.text = "".join(line.rpartition("\r")[2] + "\n" for line in lines)
-    return kept
+    cell.outputs = [*cell.outputs, told]

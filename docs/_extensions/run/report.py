@@ -1,10 +1,22 @@
-"""Says in few lines what a build does, and drops the HTML of deleted pages."""
+"""Says what a build finds on pages and how it ended, and drops the HTML of deleted pages."""
 
 from pathlib import Path
+from zlib import crc32
 
-from myst_nb.sphinx_ import NbMetadataCollector
+import lint_pages
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+
+from run.pages import page_of
+
+LOG = logging.getLogger(__name__)
+
+
+def judge(app: Sphinx, docname: str, _source: list[str]) -> None:
+    """Warn of each finding of lint_pages.py, by its line."""
+    for line, says in lint_pages.findings(page_of(app, docname)):
+        LOG.warning(says, location=(docname, line))
 
 
 def drop_removed(
@@ -18,21 +30,22 @@ def drop_removed(
 
 
 def report(app: Sphinx, exception: Exception | None) -> None:
-    """Print how it ended: the time of all code, and the address; or that it failed."""
+    """Print how it ended: the address, or that it failed."""
     if exception or app._warncount:
         count, where = app._warncount, "below" if exception else "above"
         found = f"{count} warning{'s' if count > 1 else ''}" if count else "an error"
         print(f"The build failed: {found}, printed {where}. Mend the cause and build again.")
         return
     if app.builder.name == "html":
-        pages = NbMetadataCollector.get_doc_data(app.env).values()
-        runs = [page["exec_data"]["runtime"] or 0.0 for page in pages if page.get("exec_data")]
-        print(f"{sum(runs):7.1f} s  code of all {len(runs)} pages, when each was last executed")
         first = Path(app.outdir) / f"{app.config.root_doc}.html"
         print(f"Open {first.resolve().as_uri()}")
 
 
-def setup(app: Sphinx) -> None:
-    """Connect to what is gone and to the end."""
+def setup(app: Sphinx) -> dict[str, int]:
+    """Connect to what is gone, to the text of a page, and to the end."""
     app.connect("env-get-outdated", drop_removed)
+    app.connect("source-read", judge)
     app.connect("build-finished", report)
+    # Other rules judge every page anew.
+    rules = sorted(Path(lint_pages.__file__).parent.glob("*_*.py"))
+    return {"env_version": crc32(b"".join(path.read_bytes() for path in rules)) or 1}

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+DRIVER = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
+
 
 def check_device(device: str) -> None:
     """Raise ValueError unless a device is one of the two that are measured, and is there."""
@@ -44,15 +46,11 @@ def provenance(device: str, command: str, commit: str | None = None) -> dict[str
             "or name the commit that this copy was taken from with --commit."
         )
     gpu = torch.cuda.get_device_properties(0) if device == "cuda" else None
-    driver = None
-    if gpu:
-        driver = _said(
-            "nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader"
+    driver = _said(*DRIVER) if gpu else None
+    if driver is not None and not re.fullmatch(r"\d+(\.\d+)+", driver):
+        raise ValueError(
+            f"driver is {driver!r}, expected a version; see why nvidia-smi tells none."
         )
-        if not re.fullmatch(r"\d+(\.\d+)+", driver):
-            raise ValueError(
-                f"driver is {driver!r}, expected a version; see why nvidia-smi tells none."
-            )
     triton = [found.version for found in metadata.distributions(name="triton")]
     return {
         "kind": device,

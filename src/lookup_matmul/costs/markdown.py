@@ -54,15 +54,11 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return any text on one line so that Markdown shows it as it is and reads no markup in it.
+    r"""Return any text on one line, so that Markdown within a line shows it as it is.
 
     Examples
     --------
     >>> print(escaped("NVIDIA H200 ![](https://example.org) <script> 0|1"))
     NVIDIA H200 \!\[\](https://example.org) \<script\> 0\|1
     """
-    line = " ".join(text.split())
-    line = re.sub(r"[\\`*_{}\[\]<>|~$!&^]", r"\\\g<0>", line)
-    # What begins a line could begin a heading, a list, a directive or a comment.
-    line = re.sub(r"^[#+\-:=%(\"'@/;,.?)]", r"\\\g<0>", line)
-    return re.sub(r"^(\d+)([.)])(?=\s|$)", r"\1\\\2", line)
+    return re.sub(r"[\\`*_{}\[\]<>|~$!&^]", r"\\\g<0>", " ".join(text.split()))

@@ -1,11 +1,7 @@
 """How many bytes a computation asks for, in all and at one time."""
 
-import ctypes
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,8 +11,6 @@ from torch.utils._pytree import tree_leaves
 
 from lookup_matmul.costs.clock import Call
 from lookup_matmul.costs.machine import check_device
-
-ERRORS_ONLY = 2  # of torch's levels: 0 is information, 1 a warning, 2 an error
 
 
 def allocated_bytes(call: Call) -> int:
@@ -80,7 +74,9 @@ def recorded_events(call: Call) -> list[Any]:
     """Return what torch recorded of a call in this thread: operations, allocations, releases.
 
     The older of torch's two profilers does it. :mod:`torch.profiler` measures the same bytes, but
-    it writes lines of its own to standard error and ends the process beside other threads.
+    it writes lines of its own to standard error and ends the process beside other threads. Of
+    memory that is older than the call the older one writes a line too, unless
+    ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` when torch was imported.
     """
     settings: Any = _profiler.ProfilerConfig(
         _profiler.ProfilerState.CPU,
@@ -91,16 +87,11 @@ def recorded_events(call: Call) -> list[Any]:
         with_modules=False,
         experimental_config=_profiler._ExperimentalConfig(),
     )
-    level = _log_level()
-    before, level.value = level.value, max(level.value, ERRORS_ONLY)  # not of older blocks
+    _autograd._enable_profiler_legacy(settings)
     try:
-        _autograd._enable_profiler_legacy(settings)
-        try:
-            call()
-        finally:
-            threads = _autograd._disable_profiler_legacy()
+        call()
     finally:
-        level.value = before
+        threads = _autograd._disable_profiler_legacy()
     return [event for thread in threads for event in thread]
 
 
@@ -152,14 +143,3 @@ def _dense_in(tensor: torch.Tensor) -> list[torch.Tensor]:
     if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
         return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
     return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
-
-
-@cache
-def _log_level() -> ctypes.c_int:
-    """Return the variable of torch's C++ code, which Python can only set before torch is loaded."""
-    name = {"darwin": "libc10.dylib", "win32": "c10.dll"}.get(sys.platform, "libc10.so")
-    try:
-        library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name))
-        return ctypes.c_int.in_dll(library, "FLAGS_caffe2_log_level")
-    except (OSError, ValueError):
-        return ctypes.c_int(ERRORS_ONLY)  # a torch built otherwise: it says what it says

@@ -35,9 +35,7 @@ def read_recordings(folder: str | Path) -> dict[str, dict[str, Any]]:
 def read_recording(path: Path, *, form: bool = True) -> dict[str, Any]:
     """Return one recording; a machine that only measures has no jsonschema to check its form."""
     try:
-        recording: dict[str, Any] = json.loads(
-            path.read_text("utf-8"), object_pairs_hook=_members, parse_constant=_no_number
-        )
+        recording: dict[str, Any] = json.loads(path.read_text("utf-8"), parse_constant=_no_number)
         if form:
             check_form(recording)
         check_arithmetic(recording)
@@ -46,15 +44,6 @@ def read_recording(path: Path, *, form: bool = True) -> dict[str, Any]:
         said = str(error) if isinstance(error, OSError | ValueError) else repr(error)
         raise ValueError(f"{path}: {'the file is not JSON: ' * unread}{said}. {REMEDY}") from None
     return recording
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a name that stands twice: a reviewer may read one value, Python takes the other."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{max(names, key=names.count)!r} stands twice in one object")
-    return members
 
 
 def _no_number(name: str) -> float:

@@ -13,18 +13,9 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     This sees what :func:`torch.equal` does not: ``-0.0`` differs from ``+0.0``,
     and a NaN equals a NaN with the same bits in the same place.
 
-    Parameters
-    ----------
-    actual, expected : torch.Tensor
-        Dense and real (or bool), any shape.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not a dense real tensor.
-    AssertionError
-        If shape, dtype, device or any bit differs.
-        The message counts the differing elements, shows the first and the largest difference.
+    The tensors are dense and real (or bool), of any shape; others are a TypeError. If shape, dtype,
+    device or any bit differs, that is an AssertionError, whose message counts the differing
+    elements and shows the first and the largest difference.
 
     Examples
     --------
@@ -53,23 +44,12 @@ def assert_within(
     The difference is taken in float64, so the two dtypes may differ; any NaN fails.
     A bound of ``0.0`` asks for equal values.
 
-    Parameters
-    ----------
-    actual, expected : torch.Tensor
-        Dense, of floating dtypes, same shape and device.
-        Integers are equal or not: :func:`assert_bitwise_equal` compares them.
-    bound : float or torch.Tensor
-        Largest absolute difference allowed, at least zero; a tensor must broadcast to the shape.
-
-    Raises
-    ------
-    TypeError
-        If an argument is not a dense tensor of a floating dtype.
-    ValueError
-        If the bound is negative or NaN.
-    AssertionError
-        If the shape or device differs, or an element is outside the bound.
-        The message counts them, shows the first and the largest difference.
+    The tensors are dense, of floating dtypes, the same shape and device; ``bound`` is at least
+    zero, and a tensor must broadcast to the shape. Tensors of other kinds are a TypeError: integers
+    are equal or not, so :func:`assert_bitwise_equal` compares them. A bound that is negative or NaN
+    is a ValueError. Another shape or device, or an element outside of the bound, is an
+    AssertionError, whose message counts these elements and shows the first and the largest
+    difference.
 
     Examples
     --------

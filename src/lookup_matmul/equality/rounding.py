@@ -14,22 +14,9 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
     as long as nothing overflows and no subnormal number is flushed to zero.
     The theorem is in Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2.
 
-    Parameters
-    ----------
-    terms : int
-        Number of terms, at least one.
-    dtype : torch.dtype
-        Floating dtype in which the sum is accumulated and stored.
-
-    Returns
-    -------
-    float
-        The factor ``g``; zero for a single term, which is not rounded.
-
-    Raises
-    ------
-    ValueError
-        If there is no term, or so many that the theorem says nothing.
+    Returns the factor ``g`` for so many terms, accumulated and stored in a floating ``dtype``; it
+    is zero for a single term, which is not rounded. No term at all, or so many that the theorem
+    says nothing, is a ValueError.
 
     Examples
     --------

@@ -8,16 +8,8 @@ from lookup_matmul.equality.assertions import bits_differ, check_dense_real
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
     """Tell whether two tensors lie in one storage, so that writing to one may change the other.
 
-    Parameters
-    ----------
-    first, second : torch.Tensor
-        Dense, any shape and dtype.
-
-    Returns
-    -------
-    bool
-        Whether they view one storage, or storages that overlap, as of views of a NumPy array.
-        ``False`` for empty tensors, which hold nothing to share.
+    They are dense, of any shape and dtype. Returns whether they view one storage, or storages that
+    overlap, as of views of a NumPy array; never for empty tensors, which hold nothing to share.
 
     Examples
     --------
@@ -38,26 +30,12 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """Tell for each row whether any of its bits changed.
+    """Tell for each row whether any of its bits changed, as bools of shape (vocabulary size,).
 
-    Parameters
-    ----------
-    before, after : torch.Tensor
-        The table at two times, same shape (vocabulary size, embedding dimension) and dtype.
-        ``before`` must be a copy, or it has moved along.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape (vocabulary size,), bool.
-
-    Raises
-    ------
-    TypeError
-        If one of the two is no dense real tensor.
-    ValueError
-        If the shapes or dtypes differ, the tables are not two-dimensional,
-        or both lie in one storage.
+    ``before`` and ``after`` are the table at two times, of the same shape (vocabulary size,
+    embedding dimension) and dtype; ``before`` must be a copy, or it has moved along. Other tensors
+    than dense real ones are a TypeError; shapes or dtypes that differ, tables that are not
+    two-dimensional, and tables in one storage are a ValueError.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import re
-from typing import Literal
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -48,14 +48,14 @@ XLINK = ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 Spread = tuple[float, float, float]  # low, middle, high
 
 
-def paper(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+def paper(height: float, width: float = WIDTH, **options: Any) -> Figure:
     """Return an empty figure of so many points."""
-    return Figure(figsize=(width / 72, height / 72), layout=layout)
+    return Figure(figsize=(width / 72, height / 72), **options)
 
 
 def plot_axes(x_label: str, y_label: str, *, width: float = WIDTH, height: float = HEIGHT) -> Axes:
     """Return empty axes with labels, in which Matplotlib makes room for all texts."""
-    ax = paper(width, height, layout="constrained").add_subplot()
+    ax = paper(height, width, layout="constrained").add_subplot()
     ax.set(xlabel=x_label, ylabel=y_label)
     return ax
 
@@ -64,9 +64,8 @@ def list_axes(x_label: str, lines: float, line_height: float, *, above: float) -
     """Return axes for lines below each other, with room above them."""
     size, below = lines * line_height, 42
     height = size + above + below
-    ax = paper(LIST_WIDTH, height).add_axes(
-        (12 / LIST_WIDTH, below / height, 1 - 30 / LIST_WIDTH, size / height)
-    )
+    box = (12 / LIST_WIDTH, below / height, 1 - 30 / LIST_WIDTH, size / height)
+    ax = paper(height, LIST_WIDTH).add_axes(box)
     ax.set(xlabel=x_label, ylim=(lines, 0), yticks=[])
     ax.spines["left"].set_visible(False)  # it would strike the names
     return ax
@@ -75,15 +74,13 @@ def list_axes(x_label: str, lines: float, line_height: float, *, above: float) -
 def _check_shown(ax: Axes) -> None:
     """Raise ValueError for a number without a place on its axis, which would go unseen."""
     for line in ax.lines:
-        if line.get_transform() is ax.transData:  # and no line across the whole plot
-            x, y = line.get_data()
-            for values, log in ((x, ax.get_xscale() == "log"), (y, ax.get_yscale() == "log")):
-                shown: np.ndarray = np.ma.compressed(
-                    np.ma.asarray(values, dtype=float)
-                )  # a mask is meant
-                if not np.isfinite(shown).all() or (log and (shown <= 0).any()):
-                    wanted = "above zero on a logarithmic axis" if log else "finite"
-                    raise ValueError(f"the plot holds {shown}, expected numbers {wanted}.")
+        if line.get_transform() is not ax.transData:
+            continue  # it crosses the whole plot
+        for values, scale in zip(line.get_data(), (ax.get_xscale(), ax.get_yscale()), strict=True):
+            shown: np.ndarray = np.ma.array(values, dtype=float).compressed()  # a mask is meant
+            if not np.isfinite(shown).all() or (scale == "log" and (shown <= 0).any()):
+                wanted = "above zero on a logarithmic axis" if scale == "log" else "finite"
+                raise ValueError(f"the plot holds {shown}, expected numbers {wanted}.")
 
 
 def finish(ax: Axes, alt: str) -> Drawing:
@@ -149,7 +146,9 @@ def in_powers(value: float) -> str:
     return f"10{raised}" if float(digits) == 1 else f"{float(digits):g} × 10{raised}"
 
 
-def write_plain(axis: Axis) -> None:
-    """Name the ticks of a logarithmic axis, those between powers of ten too if these are few."""
-    axis.set_major_formatter(PlainNumbers())
-    axis.set_minor_formatter(PlainNumbers())
+def scale_log(ax: Axes, names: str) -> None:
+    """Make "x", "y" or "xy" logarithmic; if powers of ten are few, ticks between have names too."""
+    for name in names:
+        ax.set(**{f"{name}scale": "log"})
+        axis: Axis = getattr(ax, f"{name}axis")
+        axis.set(major_formatter=PlainNumbers(), minor_formatter=PlainNumbers())

@@ -6,14 +6,7 @@ from typing import Any
 from matplotlib import style
 from matplotlib.ticker import LogLocator, NullLocator
 
-from lookup_matmul.figures.axes import (
-    KINDS,
-    PLOT,
-    Spread,
-    finish,
-    in_full,
-    list_axes,
-)
+from lookup_matmul.figures.axes import KINDS, PLOT, Spread, finish, in_full, list_axes
 from lookup_matmul.figures.palette import FILLS, INK, LINE, QUIET, STROKES
 from lookup_matmul.figures.sheet import Drawing
 

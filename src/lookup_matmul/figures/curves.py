@@ -7,16 +7,7 @@ import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
 
-from lookup_matmul.figures.axes import (
-    KINDS,
-    PLOT,
-    WIDTH,
-    Spread,
-    finish,
-    paper,
-    plot_axes,
-    write_plain,
-)
+from lookup_matmul.figures.axes import KINDS, PLOT, Spread, finish, paper, plot_axes, scale_log
 from lookup_matmul.figures.palette import LINE, QUIET
 from lookup_matmul.figures.sheet import Drawing
 
@@ -59,10 +50,7 @@ def draw_curves(
             if spreads:
                 lows, _, highs = zip(*spreads, strict=True)
                 ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
-        ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
-        for axis, log in ((ax.xaxis, log_x), (ax.yaxis, log_y)):
-            if log:
-                write_plain(axis)
+        scale_log(ax, "x" * log_x + "y" * log_y)
         if marked:
             ax.axvline(marked[1], color=QUIET, ls=":", lw=1.2)
             _name(ax, marked[0], (marked[1], 0.98), (5, -11), xycoords=ax.get_xaxis_transform())
@@ -93,7 +81,7 @@ def draw_curves_with_distances(
     """
     first, *others = curves.items()
     with style.context(PLOT):
-        figure = paper(WIDTH, 360, layout="constrained")
+        figure = paper(360, layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         gap = max(2, len(x) // 6)
         for k, (name, y) in enumerate(curves.items()):
@@ -109,8 +97,8 @@ def draw_curves_with_distances(
         if limit:
             below.axhline(limit[1], color=LINE, ls="--", lw=1.2)
             _name(below, limit[0], (x[0], limit[1]), (0, 4))
-        below.set(xlabel=x_label, ylabel=f"distance\nto {first[0]}", yscale="log")
-        write_plain(below.yaxis)
+        below.set(xlabel=x_label, ylabel=f"distance\nto {first[0]}")
+        scale_log(below, "y")
         low, high = below.get_ylim()
         below.set_ylim(low / 2, high * (20 if limit else 2))
         return finish(below, alt)
@@ -147,9 +135,7 @@ def draw_predictions(
             ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
             ax.plot(x, line, color=colour, ls=dash, lw=1.4, label=f"{name}, predicted")
             ax.axhline(floors[name], color=colour, ls=":", lw=1.2)
-        ax.set(xscale="log", yscale="log")
-        for axis in (ax.xaxis, ax.yaxis):
-            write_plain(axis)
+        scale_log(ax, "xy")
         _name_curves(ax)
         return finish(ax, alt)
 

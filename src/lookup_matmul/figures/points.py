@@ -7,13 +7,7 @@ import numpy as np
 import torch
 from matplotlib import style
 
-from lookup_matmul.figures.axes import (
-    KINDS,
-    PLOT,
-    finish,
-    paper,
-    plot_axes,
-)
+from lookup_matmul.figures.axes import KINDS, PLOT, finish, paper, plot_axes
 from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
 from lookup_matmul.figures.sheet import Drawing
 

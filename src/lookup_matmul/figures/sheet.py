@@ -26,12 +26,8 @@ PLATE = "var(--figure-plate, #ffffff)"
 class Drawing:
     """A finished figure; notebooks show it as inline SVG.
 
-    Attributes
-    ----------
-    svg : str
-        One ``svg`` element, its colours CSS properties with a fallback.
-    alt : str
-        The same story in words; it is the SVG's label for screen readers.
+    ``svg`` is one ``svg`` element, its colours CSS properties with a fallback; ``alt`` tells the
+    same story in words, and is the SVG's label for screen readers.
     """
 
     svg: str

@@ -72,7 +72,7 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
     return sheet.finish(
         f"The one-hot row of id {token} is ({', '.join(map(str, factors))}). {' '.join(terms)} "
         f"The sum is {in_words(product)}. "
-        f"{(vocab_size - 1) * dim} of {vocab_size * dim} multiplications are by zero.",
+        f"{(vocab_size - 1) * dim} of {vocab_size * dim} multiplications are by zero."
     )
 
 
@@ -158,7 +158,7 @@ and row 2, red; the sum of these rows is (2.5).
     numbers = ", ".join(f"{value:.3g}" for value in total.tolist())
     return sheet.finish(
         f"One table for {' and '.join(story)}. The record picks {which}; "
-        f"the sum of these rows is ({numbers}).",
+        f"the sum of these rows is ({numbers})."
     )
 
 

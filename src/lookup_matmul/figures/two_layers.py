@@ -56,16 +56,10 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
 
 def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     """Draw names, a box for each distinct Parameter, and a strip for each distinct memory."""
-    parameters: list[nn.Parameter] = []
-    memories: list[nn.Parameter] = []
-    ways = []
-    for weight in weights.values():
-        if not any(weight is other for other in parameters):
-            parameters.append(weight)
-        if not any(shares_storage(weight, other) for other in memories):
-            memories.append(weight)
-        p = next(i for i, other in enumerate(parameters) if weight is other)
-        ways.append((p, next(i for i, m in enumerate(memories) if shares_storage(weight, m))))
+    parameters = {weight: p for p, weight in enumerate(dict.fromkeys(weights.values()))}
+    held = [next(v for v in parameters if shares_storage(w, v)) for w in weights.values()]
+    memories = {weight: m for m, weight in enumerate(dict.fromkeys(held))}
+    ways = [(parameters[w], memories[v]) for w, v in zip(weights.values(), held, strict=True)]
     sheet, at = Sheet(326), [1.7 + 1.4 * i for i in range(len(ways))]
     box_at, memory_at = (_middles(members, at) for members in zip(*ways, strict=True))
     sheet.text(118, 0.4, "name", QUIET, "end")

@@ -7,18 +7,8 @@ from typing import Any
 from matplotlib import style
 from matplotlib.ticker import FixedLocator
 
-from lookup_matmul.figures.axes import (
-    HEIGHT,
-    KINDS,
-    PLOT,
-    WIDTH,
-    Spread,
-    finish,
-    in_full,
-    list_axes,
-    paper,
-    write_plain,
-)
+from lookup_matmul.figures import axes
+from lookup_matmul.figures.axes import HEIGHT, PLOT, WIDTH, Spread
 from lookup_matmul.figures.palette import FILLS, INK, LINE, MARK, PICK, QUIET
 from lookup_matmul.figures.sheet import Drawing
 
@@ -26,11 +16,7 @@ LINE_HEIGHT = 15.0
 
 
 def draw_ratios(
-    ratios: Mapping[str, Mapping[str, Spread]],
-    band: tuple[float, float],
-    *,
-    x_label: str,
-    alt: str,
+    ratios: Mapping[str, Mapping[str, Spread]], band: tuple[float, float], *, x_label: str, alt: str
 ) -> Drawing:
     """Draw measured over predicted, a line for each name, and the band that was aimed at."""
     kinds = list(dict.fromkeys(kind for line in ratios.values() for kind in line))
@@ -38,7 +24,7 @@ def draw_ratios(
         end for line in ratios.values() for low, _, high in line.values() for end in (low, high)
     ]
     with style.context(PLOT):
-        ax = list_axes(x_label, len(ratios), 32, above=22)
+        ax = axes.list_axes(x_label, len(ratios), 32, above=22)
         low, high = min([*ends, band[0] / 2]) / 1.1, max([*ends, band[1] * 2]) * 1.1
         ax.set(xscale="log", xlim=(low, high))
         across = ax.get_yaxis_transform()  # x as a share of the width, y in lines
@@ -49,7 +35,7 @@ def draw_ratios(
             ax.fill_betweenx([y + 0.5, foot], *band, color=PICK, alpha=0.6, lw=0)
             ax.vlines(1, y + 0.5, foot, color=QUIET, lw=1, ls=":")
             for kind, (low, middle, high) in line.items():
-                colour, _, marker = KINDS[k := kinds.index(kind)]
+                colour, _, marker = axes.KINDS[k := kinds.index(kind)]
                 at = y + 0.62 + 0.16 * k
                 (bar,) = ax.plot([low, high], [at, at], color=colour, lw=3, alpha=0.55)
                 bar.set_solid_capstyle("butt")
@@ -57,9 +43,9 @@ def draw_ratios(
                 ax.plot(middle, at, marker=marker, color=colour, ms=5, ls="", label=label)
         ax.xaxis.set_major_locator(FixedLocator([0.1, 0.2, 0.5, 1, 2, 5, 10, 20]))
         ax.xaxis.set_minor_locator(FixedLocator([]))
-        ax.xaxis.set_major_formatter(lambda value, _: in_full(value))
+        ax.xaxis.set_major_formatter(lambda value, _: axes.in_full(value))
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=4, borderaxespad=0.1)
-        return finish(ax, alt)
+        return axes.finish(ax, alt)
 
 
 def draw_roofline(
@@ -86,10 +72,11 @@ def draw_roofline(
     below = 42 + LINE_HEIGHT * len(points)
     height = HEIGHT + below
     with style.context(PLOT):
-        figure = paper(WIDTH, height)
+        figure = axes.paper(height)
         box = (62 / WIDTH, below / height, 1 - 74 / WIDTH, (HEIGHT - 10) / height)
         ax = figure.add_axes(box)
-        ax.set(xscale="log", yscale="log", xlim=(left, right), ylim=(bottom, top))
+        axes.scale_log(ax, "xy")
+        ax.set(xlim=(left, right), ylim=(bottom, top))
         ax.set(xlabel="operations for each byte moved", ylabel="billion operations a second")
         ax.axhline(rate, color=INK, lw=1.6)
         aside: dict[str, Any] = {"textcoords": "offset points"}
@@ -113,6 +100,4 @@ def draw_roofline(
             ax.annotate(letter, (x, middle), at, **bold, **aside)
             y = (below - 46 - LINE_HEIGHT * k) / height
             figure.text(0.05, y, f"{letter}   {name}", color=INK)
-        for axis in (ax.xaxis, ax.yaxis):
-            write_plain(axis)
-        return finish(ax, alt)
+        return axes.finish(ax, alt)

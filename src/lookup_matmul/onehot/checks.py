@@ -11,12 +11,7 @@ from torch.nn.parameter import is_lazy
 from lookup_matmul.equality.storage import shares_storage
 from lookup_matmul.inputs import check_type, full_name
 
-STATE_HOOKS = (
-    "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
-)
+WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
 
 def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
@@ -67,8 +62,7 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
             "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
             "on the module that holds it."
         )
-    hooked = [kind for kind in STATE_HOOKS if getattr(layer, kind)]
-    if hooked:
+    if hooked := [kind for kind, hooks in vars(layer).items() if "state_dict" in kind and hooks]:
         raise ValueError(
             f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "
             "'weight', and the swap renames it; remove them first."
@@ -99,6 +93,20 @@ def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
         )
 
 
+def check_unwrapped(model: nn.Module, names: Iterable[str]) -> None:
+    """Raise if a module of these names is in a wrapper that has noted its Parameters already."""
+    for outer, module in model.named_modules(remove_duplicate=False):
+        # By their names, since to import them takes long and needs a torch that has them.
+        kinds = {kind.__name__ for kind in type(module).__mro__ if kind.__module__[:6] == "torch."}
+        inside = [name for name in names if not outer or f"{name}.".startswith(f"{outer}.")]
+        if inside and (wrapped := kinds & WRAPPERS):
+            raise TypeError(
+                f"{inside[0]} is in {outer or 'the model'}, a {min(wrapped)}, which would not know "
+                "the new Parameter, expected a model that nothing wraps yet; swap first, wrap "
+                "after."
+            )
+
+
 def chosen_modules(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[nn.Module, list[str]]:
@@ -121,5 +129,6 @@ def chosen_modules(
             f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected some "
             f"{kind.__name__} that it holds; convert a single layer with to_linear or to_embedding."
         )
+    check_unwrapped(model, asked)
     chosen = {modules[name] for name in asked}
     return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}

@@ -8,27 +8,14 @@ from lookup_matmul.inputs import check_ids, check_inputs, check_multiplied
 def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Copy the rows of ``weight`` that ``ids`` name, as :class:`torch.nn.Embedding` does.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), floating dtype.
-    check : bool
-        Whether to check the input first.
-        With ``False`` the caller vouches for it, and what a bad id does is up to torch:
-        an ``IndexError`` on a CPU, a device-side assertion on CUDA.
+    ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``weight`` has shape
+    (vocabulary size, embedding dimension) and a floating dtype, on the device of ``ids``. Returns
+    shape ``ids.shape + (embedding dimension,)``, in the dtype of ``weight``, to which gradients
+    flow.
 
-    Returns
-    -------
-    torch.Tensor
-        Shape ``ids.shape + (embedding dimension,)``, dtype and device of ``weight``.
-        Gradients flow to ``weight``.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As :func:`check_inputs` says.
+    Bad input is a TypeError, ValueError or IndexError, as :func:`check_inputs` says. With
+    ``check=False`` the caller vouches for it, and what a bad id does is up to torch:
+    an ``IndexError`` on a CPU, a device-side assertion on CUDA.
 
     Examples
     --------
@@ -52,26 +39,10 @@ def one_hot(
     Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too
     and writes the wanted dtype directly instead of an int64 matrix to be converted.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Any shape, also empty; dtype int32 or int64.
-    vocab_size : int
-        Width of the encoding, the number of rows of the table that it will meet.
-    dtype : torch.dtype, optional
-        Dtype of the encoding; by default :func:`torch.get_default_dtype`.
-    check : bool
-        Whether to check the input first; ``False`` leaves bad ids to torch.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape ``ids.shape + (vocab_size,)``, on the device of ``ids``.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As :func:`check_ids` says.
+    ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``vocab_size`` is the
+    number of rows of the table that the encoding will meet. Returns shape ``ids.shape +
+    (vocab_size,)`` of ``dtype``, by default :func:`torch.get_default_dtype`, on the device of
+    ``ids``. Errors are those of :func:`check_ids`; ``check=False`` leaves bad ids to torch.
 
     Examples
     --------
@@ -96,25 +67,8 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     The product must run in the weight's own precision and keep subnormal numbers,
     which instructions for bfloat16 may replace by zeros.
 
-    Parameters
-    ----------
-    ids : torch.Tensor
-        Any shape, also empty; dtype int32 or int64; on the device of ``weight``.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), float16, bfloat16, float32 or float64.
-    check : bool
-        Whether to check the input first; ``False`` leaves bad ids to torch.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape ``ids.shape + (embedding dimension,)``, dtype and device of ``weight``.
-        Gradients flow to ``weight``.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As :func:`check_inputs` says.
+    Arguments, result and errors are those of :func:`lookup`, but the dtype of ``weight`` is
+    float16, bfloat16, float32 or float64, and ``check=False`` leaves bad ids to torch.
 
     Notes
     -----

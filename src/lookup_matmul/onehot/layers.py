@@ -16,31 +16,14 @@ from lookup_matmul.onehot.checks import check_forward, check_unhooked, table_of
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     """Make the Linear without bias that maps one-hot rows to what ``embedding`` returns.
 
-    Parameters
-    ----------
-    embedding : torch.nn.Embedding
-        Its weight has shape (vocabulary size, embedding dimension).
-    share : bool
-        ``True`` makes the Linear's weight a transposed view of the embedding's storage:
-        no memory is allocated, and training either layer moves both,
-        though each has its own ``.grad``.
-        ``False`` copies.
+    The embedding's weight has shape (vocabulary size, embedding dimension), the Linear's the
+    transposed one, with its dtype, device and ``requires_grad``. With ``share`` it is a view of the
+    embedding's storage: no memory is allocated, and training either layer moves both, though each
+    has its own ``.grad``. Without, it is a copy. No random numbers are drawn.
 
-    Returns
-    -------
-    torch.nn.Linear
-        Weight of shape (embedding dimension, vocabulary size),
-        with the dtype, device and ``requires_grad`` of the embedding's.
-        No random numbers are drawn.
-
-    Raises
-    ------
-    TypeError
-        If ``embedding`` is no Embedding, or one with a ``forward`` of its own.
-    ValueError
-        If it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``,
-        none of which a Linear has, if it has hooks,
-        or if its weight is computed from other parameters.
+    What is no Embedding, or one with a ``forward`` of its own, is a TypeError. An Embedding that
+    uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, none of which a Linear
+    has, one with hooks, and a weight that is computed from other parameters are a ValueError.
 
     Examples
     --------
@@ -73,27 +56,10 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
 def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     """Make the Embedding that looks up what ``linear`` returns for one-hot rows.
 
-    Parameters
-    ----------
-    linear : torch.nn.Linear
-        Without bias; its weight has shape (embedding dimension, vocabulary size).
-    share : bool
-        ``True`` makes the Embedding's weight a transposed view of the Linear's storage,
-        so that training either layer moves both; ``False`` copies.
-
-    Returns
-    -------
-    torch.nn.Embedding
-        Weight of shape (vocabulary size, embedding dimension),
-        with the dtype, device and ``requires_grad`` of the Linear's.
-        No random numbers are drawn.
-
-    Raises
-    ------
-    TypeError
-        If ``linear`` is no Linear, or one with a ``forward`` of its own.
-    ValueError
-        If it has a bias, hooks, or a weight that is computed from other parameters.
+    The way back from :func:`to_linear`, with its ``share``. The Linear has no bias, and its weight
+    has shape (embedding dimension, vocabulary size). What is no Linear, or one with a ``forward``
+    of its own, is a TypeError; a bias, hooks, and a weight that is computed from other parameters
+    are a ValueError.
 
     Examples
     --------
@@ -118,20 +84,11 @@ def copy_weight(source: nn.Module, target: nn.Module) -> None:
     """Copy the table of one layer into the other, transposing on the way; never shares storage.
 
     The values land in the target's own parameter, so optimizers that hold it stay valid.
+    One is a :class:`torch.nn.Embedding`, the other a :class:`torch.nn.Linear` without bias, of one
+    dtype; they may lie on different devices.
 
-    Parameters
-    ----------
-    source, target : torch.nn.Embedding or torch.nn.Linear
-        One of each kind, the same dtype, the Linear without bias.
-        They may lie on different devices.
-
-    Raises
-    ------
-    TypeError
-        If they are not one Embedding and one Linear, or their dtypes differ.
-    ValueError
-        If the shapes do not match, the Linear has a bias,
-        or a weight is computed from other parameters.
+    Other layers, and dtypes that differ, are a TypeError. Shapes that do not match, a bias, and a
+    weight that is computed from other parameters are a ValueError.
 
     Examples
     --------

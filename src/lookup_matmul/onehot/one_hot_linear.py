@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from lookup_matmul.inputs import check_id_tensor, check_one_device, check_type
+from lookup_matmul.inputs import check_id_tensor, check_type
 from lookup_matmul.onehot.checks import check_forward, table_of
 
 
@@ -18,23 +18,13 @@ class OneHotLinear(nn.Module):
     and put hooks there: so they find it, and what they see arrive is rows, not ids.
     A subclass of Linear that takes ids would be missed by the first and mislead the second.
 
-    Parameters
-    ----------
-    linear : torch.nn.Linear
-        Without bias; its weight has shape (embedding dimension, vocabulary size).
-        It is used, not copied. :func:`to_linear` makes one of an Embedding.
-    padding_idx : int, optional
-        The id whose row gets no gradient from here, as in an Embedding; negative ones count
-        from the end. The row's numbers are left as they are.
+    ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
+    not copied; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no
+    gradient from here and keeps its numbers, as in an Embedding; a negative id counts from the end.
 
-    Raises
-    ------
-    TypeError
-        If ``linear`` is no Linear, or one with a ``forward`` of its own.
-        When called: if the ids are not int32 or int64.
-    ValueError
-        If it has a bias, or a weight that is computed from other parameters, or if
-        ``padding_idx`` names no row. When called: if ids and table are on two devices.
+    What is no Linear, or one with a ``forward`` of its own, is a TypeError, and so are ids that are
+    not int32 or int64. A bias, a weight that is computed from other parameters, and a
+    ``padding_idx`` that names no row are a ValueError.
 
     Notes
     -----
@@ -92,8 +82,6 @@ class OneHotLinear(nn.Module):
         """Return the rows of the table that the ids name, shape ``ids.shape + (dimension,)``."""
         ids, weight = input, self.linear.weight
         check_id_tensor(ids)
-        if isinstance(weight, torch.Tensor):
-            check_one_device(ids, weight, "the table")
         # A tool may have put a Linear with a packed weight here, which takes rows of float32.
         real = isinstance(weight, torch.Tensor) and weight.is_floating_point()
         # Not by one_hot: torch.func.vmap has no batching rule for its scatter_ and says so.

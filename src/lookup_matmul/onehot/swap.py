@@ -9,7 +9,6 @@ from torch import nn
 
 from lookup_matmul.equality.assertions import bits_differ
 from lookup_matmul.onehot.checks import (
-    check_forward,
     check_memory,
     check_parameter_hooks,
     check_plain,
@@ -28,50 +27,28 @@ REMEDIES = {
     "sparse": "the gradient of a product is dense, which torch.optim.SparseAdam refuses; "
     "set sparse=False and take another optimizer",
 }
-MODULE_HOOKS = (
-    "_forward_hooks",
-    "_forward_hooks_with_kwargs",
-    "_forward_hooks_always_called",
-    "_forward_pre_hooks",
-    "_forward_pre_hooks_with_kwargs",
-    "_backward_hooks",
-    "_backward_pre_hooks",
-    "_is_full_backward_hook",
-)
 
 
 def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
     """Replace Embeddings of a model by layers that compute the same rows as a product.
 
-    Each becomes a :class:`OneHotLinear` under the same name.
+    Each becomes a :class:`OneHotLinear` under the same name, in place.
     Dtype, device, ``requires_grad``, the gradient collected so far, ``padding_idx``, the training
     mode and the hooks of the module stay. If a layer is refused, the model is left as it was.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-        Changed in place.
-    names : collections.abc.Iterable of str, optional
-        Which modules to replace, by their names in ``model.named_modules()``; by default every
-        :class:`torch.nn.Embedding`. A module with several names is replaced under all of them.
+    ``names`` are those of the modules to replace, as in ``model.named_modules()``; by default every
+    :class:`torch.nn.Embedding`. A module with several names is replaced under all of them.
+    Return for each name that was replaced how the rows of the product compare with the table's:
+    ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
+    compared, and as many with a negative zero or a subnormal number.
 
-    Returns
-    -------
-    dict of str to str
-        For each name that was replaced, how the rows of the product compare with the table's:
-        ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
-        compared, and as many with a negative zero or a subnormal number.
-
-    Raises
-    ------
-    TypeError
-        If a module that was named, or for ``names=None`` an ``EmbeddingBag`` that was found, is no
-        Embedding; or if one is a subclass or has a ``forward`` of its own.
-    ValueError
-        If there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
-        ``sparse``; if its weight is computed from others, has no numbers, shares memory with
-        another tensor, or has hooks that expect its shape; or if the product differs, as it does
-        for NaN, infinity and reduced precision.
+    Raise TypeError for a name of no Embedding, or for ``names=None`` an ``EmbeddingBag`` that was
+    found; for a subclass or a ``forward`` of its own; and for a layer inside
+    ``DistributedDataParallel`` or FSDP, which would not know the new Parameter.
+    Raise ValueError if there is nothing to swap; if a layer uses ``max_norm``,
+    ``scale_grad_by_freq`` or ``sparse``; if its weight is computed from others, has no numbers,
+    shares memory with another tensor, or has hooks that expect its shape; and if the product
+    differs, as it does for NaN, infinity and reduced precision.
 
     Notes
     -----
@@ -83,8 +60,8 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     :func:`torch.nn.utils.parametrize.register_parametrization`. It is still an instance of
     :class:`torch.nn.Linear`, but no longer of exactly that type, nor without children.
 
-    Swap before wrapping the model for several devices, and after loading: the state dict has
-    other names, and those of the model come back with :func:`swap_one_hot_linears`.
+    Swap first, wrap the model for several devices after; and load first, swap after: the state
+    dict has other names, and those of the model come back with :func:`swap_one_hot_linears`.
 
     Examples
     --------
@@ -176,7 +153,6 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
 
 def _table_of_embedding(name: str, layer: nn.Embedding) -> nn.Parameter:
     """Return the table of an Embedding whose every property a product can keep, or raise."""
-    check_forward(name, layer, nn.Embedding)
     weight = table_of(name, layer)
     check_plain(name, layer, nn.Embedding)
     for option, why in REMEDIES.items():
@@ -191,7 +167,6 @@ def _table_of_one_hot_linear(name: str, layer: OneHotLinear) -> nn.Parameter:
     linear, inner = layer.linear, f"{name}.linear"
     weight = used_table(linear)
     if weight is None:
-        check_forward(inner, linear, nn.Linear)
         weight = table_of(inner, linear)
         check_plain(inner, linear, nn.Linear)
     hooked = [kind for kind, hooks in vars(linear).items() if "_hooks" in kind and hooks]
@@ -263,10 +238,10 @@ def _moved(old: nn.Parameter) -> nn.Parameter:
 def _replace(model: nn.Module, swapped: Sequence[tuple[nn.Module, nn.Module, list[str]]]) -> None:
     for old, new, at in swapped:
         new.train(old.training)
-        for kind in MODULE_HOOKS:  # the same dictionaries, so that handles still remove
-            setattr(new, kind, getattr(old, kind))
-        for mark in vars(old).keys() - vars(new).keys() - {*nn.Embedding.__constants__}:
-            setattr(new, mark, getattr(old, mark))
+        marks = vars(old).keys() - vars(new).keys() - {*nn.Embedding.__constants__}
+        # Hooks in the same dictionaries, so that handles still remove them.
+        for name in marks | {name for name in vars(old) if "hook" in name}:
+            setattr(new, name, getattr(old, name))
         for name in at:
             parent, _, leaf = name.rpartition(".")
             setattr(model.get_submodule(parent), leaf, new)

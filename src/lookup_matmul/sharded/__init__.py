@@ -12,9 +12,10 @@ from lookup_matmul.sharded.lookups import (
     scattered_lookup,
 )
 from lookup_matmul.sharded.processes import run_on_processes
+from lookup_matmul.sharded.sockets import tcp_sent_bytes
 from lookup_matmul.sharded.traffic import Collective, collectives
 
 __all__ = [
     "Collective", "add_up", "collectives", "column_lookup", "cut", "exchanged_lookup",
-    "masked_lookup", "run_on_processes", "scattered_lookup",
+    "masked_lookup", "run_on_processes", "scattered_lookup", "tcp_sent_bytes",
 ]  # fmt: skip

@@ -14,25 +14,15 @@ from lookup_matmul.sparse.bags import BAGS, SCIPY, Bags, Names
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
     """Raise unless the arrays of ``bags`` describe rows over ``vocab_size`` columns.
 
-    Parameters
-    ----------
-    bags : Bags
-        The ids, offsets and weights to be checked; a tuple or list of them will do.
-    vocab_size : int, optional
-        Number of columns, which is the number of rows of the table they will meet;
-        ``None`` if it is not known yet: then ids need only not be negative.
+    A tuple or list of the members will do. ``vocab_size`` is the number of rows of the table that
+    they will meet; if it is ``None``, not known yet, ids need only not be negative.
 
-    Raises
-    ------
-    TypeError
-        If a member is no tensor, there are not two or three, ids or offsets are neither int32
-        nor int64, weights are neither integers nor floats, or ``vocab_size`` is no ``int``.
-    ValueError
-        If a member is not one-dimensional, the devices differ or are ``meta``, there are not
-        as many weights as ids, or the offsets do not begin with 0, fall, or do not end at the
-        number of ids; also if ``vocab_size`` is negative.
-    IndexError
-        If an id is negative or at least ``vocab_size``.
+    A member that is no tensor, another number of them than two or three, ids or offsets that are
+    neither int32 nor int64, weights that are neither integers nor floats, and a ``vocab_size`` that
+    is no ``int`` are a TypeError. A member that is not one-dimensional, ids on the device ``meta``,
+    not as many weights as ids, a negative ``vocab_size``, and offsets that do not begin with 0,
+    fall, or do not end at the number of ids are a ValueError. An id that is negative or at least
+    ``vocab_size`` is an IndexError.
 
     Examples
     --------
@@ -75,11 +65,6 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
             raise ValueError(
                 f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
                 "expected one dense dimension; flatten it."
-            )
-        if member is not None and member.device != ids.device:
-            raise ValueError(
-                f"{names.ids} is on {ids.device} and {name} on {member.device}, expected one "
-                "device; move one of them with .to(...)."
             )
     for name, member in ((names.ids, ids), (names.offsets, offsets)):
         if member.dtype not in ID_DTYPES:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from lookup_matmul.inputs import check_vocab_size
 from lookup_matmul.sparse.bags import Bags
 from lookup_matmul.sparse.checks import check_bags
 
@@ -17,26 +16,13 @@ if TYPE_CHECKING:
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """Write the arguments of an embedding bag as a SciPy CSR matrix.
 
-    Parameters
-    ----------
-    bags : Bags
-        The rows; on a CPU, since that is where SciPy computes.
-    vocab_size : int
-        Number of columns.
+    The ``bags`` are on a CPU, since that is where SciPy computes. Returns a matrix of shape (number
+    of rows, vocab_size) that shares memory with them; gradients stay behind. Copied are: ids or
+    offsets of int32, as int64, if the other of the two is int64 or there are 2**31 columns or more;
+    weights of a dtype that NumPy lacks (bfloat16, float8) or SciPy cannot compute with (float16),
+    as float32; and weights of ``None``, written as float32 ones.
 
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Shape (number of rows, vocab_size), sharing memory with ``bags``; gradients stay behind.
-        Copied are: ids or offsets of int32, as int64, if the other of the two is int64
-        or there are 2**31 columns or more;
-        weights of a dtype that NumPy lacks (bfloat16, float8) or SciPy cannot compute with
-        (float16), as float32; and weights of ``None``, written as float32 ones.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As :func:`check_bags` says; a TypeError also if ``bags`` is not on a CPU.
+    Errors are those of :func:`check_bags`, and a TypeError if ``bags`` is not on a CPU.
 
     Notes
     -----
@@ -53,7 +39,6 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """
     from scipy import sparse  # here, since nothing else of the package needs it
 
-    check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)
     bags = Bags(*bags)
     values = _values(bags, torch.float32).detach()
@@ -66,27 +51,13 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
 def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     """Write the arguments of an embedding bag as a torch tensor of layout ``torch.sparse_csr``.
 
-    Parameters
-    ----------
-    bags : Bags
-        The rows, on any device; the ids of each row ascending and distinct, as torch asks.
-    vocab_size : int
-        Number of columns.
+    The ``bags`` are on any device, the ids of each row ascending and distinct, as torch asks.
+    Returns shape (number of rows, vocab_size), sharing memory with ``bags``, so that a change of
+    one is a change of the other; gradients flow to ``bags.weights``. Copied are the offsets, if
+    their dtype differs from that of the ids, and ids or offsets that are not contiguous; weights of
+    ``None`` are written as ones of the default dtype.
 
-    Returns
-    -------
-    torch.Tensor
-        Shape (number of rows, vocab_size); it shares memory with ``bags``,
-        so that a change of one is a change of the other,
-        and gradients flow to ``bags.weights``.
-        Copied are the offsets, if their dtype differs from that of the ids,
-        and ids or offsets that are not contiguous;
-        weights of ``None`` are written as ones of the default dtype.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As :func:`check_bags` says; a ValueError also if the ids of a row do not ascend.
+    Errors are those of :func:`check_bags`, and a ValueError if the ids of a row do not ascend.
 
     Notes
     -----
@@ -101,7 +72,6 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
             [0., 0., 0., 0.],
             [1., 0., 0., 0.]])
     """
-    check_vocab_size(vocab_size)
     check_bags(bags, vocab_size)
     bags = Bags(*bags)
     ids = bags.ids.contiguous()

@@ -15,29 +15,15 @@ from lookup_matmul.sparse.checks import as_bags, check_arrays
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     """Read sparse rows as the arguments of an embedding bag, without copying.
 
-    Parameters
-    ----------
-    rows : Rows
-        The sparse rows; members of :class:`Bags` are only checked.
-        Unsorted columns, duplicates, stored zeros and empty rows are all allowed.
-    check : bool
-        Whether to check the arrays first; with ``False`` the caller vouches for them.
+    Unsorted columns, duplicates, stored zeros and empty rows are all allowed; members of
+    :class:`Bags` are only checked, and with ``check=False`` the caller vouches for any arrays.
+    Returns :class:`Bags` that share memory with ``rows``; gradients reach the values of a torch CSR
+    tensor. An array of SciPy that is read-only or not contiguous is copied, since torch can hold
+    neither.
 
-    Returns
-    -------
-    Bags
-        Sharing memory with ``rows``; gradients reach the values of a torch CSR tensor.
-        An array of SciPy that is read-only or not contiguous is copied,
-        since torch can hold neither.
-
-    Raises
-    ------
-    TypeError
-        If ``rows`` is of another kind or format, or an array of a dtype that is not allowed.
-    ValueError
-        If the arrays do not fit together, as :func:`check_bags` says.
-    IndexError
-        If a column is negative or not below the number of columns.
+    Rows of another kind or format, and arrays of a dtype that is not allowed, are a TypeError.
+    Arrays that do not fit together, as :func:`check_bags` says, are a ValueError. A column that is
+    negative or not below the number of columns is an IndexError.
 
     Notes
     -----
@@ -57,12 +43,7 @@ tensor([2, 3, 1]))
 
 
 def read_rows(
-    rows: Rows,
-    columns: int | None,
-    device: torch.device | None,
-    *,
-    check: bool,
-    copy: bool = False,
+    rows: Rows, columns: int | None, device: torch.device | None, *, check: bool, copy: bool = False
 ) -> Bags:
     """Return rows as bags over ``columns``, or their own number of columns, on ``device``.
 
@@ -95,13 +76,8 @@ def read_rows(
                     f"{shape[0]} rows of the matrix; one for each row, and the end."
                 )
         check_arrays(bags, names, columns)
-    if device is None or bags.ids.device == device:
+    if device is None or names is not SCIPY:
         return bags
-    if names is not SCIPY:
-        raise ValueError(
-            f"rows is on {bags.ids.device} and weight on {device}, expected one device; "
-            "move one of them with .to(...)."
-        )
     return Bags(*(member.to(device) for member in bags if member is not None))
 
 

@@ -20,37 +20,22 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     Both hold as long as nothing over- or underflows.
     Columns without an entry are never read, so NaN or infinity there stays there.
 
-    Parameters
-    ----------
-    rows : Rows
-        The sparse rows, in any notation.
-        Empty rows give zeros, duplicates add up, the order of the columns is free,
-        and a stored zero is an entry like any other.
-        Values of another dtype are converted to the weight's.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), floating dtype.
-        Tensors in ``rows`` have to be on its device; the arrays of SciPy are copied to it.
-    check : bool
-        Whether to check the input first.
-        With ``False`` the caller vouches for it, and a broken matrix may crash the process.
+    The rows come in any notation. Empty ones give zeros, duplicates add up, the order of the
+    columns is free, a stored zero is an entry like any other, and values of another dtype are
+    converted to the weight's. ``weight`` has shape (vocabulary size, embedding dimension) and a
+    floating dtype. Tensors in ``rows`` have to be on its device; the arrays of SciPy are copied to
+    it.
 
-    Returns
-    -------
-    torch.Tensor
-        Shape (number of rows, embedding dimension), dtype and device of ``weight``.
-        Gradients flow to ``weight`` and to values that are tensors and require them, once:
-        torch has no second derivative of an embedding bag, and none in forward mode;
-        :func:`dense_matmul` has both.
+    Returns shape (number of rows, embedding dimension), dtype and device of ``weight``.
+    Gradients flow to ``weight`` and to values that are tensors and require them, once:
+    torch has no second derivative of an embedding bag, and none in forward mode;
+    :func:`dense_matmul` has both.
 
-    Raises
-    ------
-    TypeError
-        If an argument is of another kind or format, or of a dtype that is not allowed.
-    ValueError
-        If the number of columns is not the number of rows of the table,
-        the arrays do not fit together, or the devices differ or are ``meta``.
-    IndexError
-        If a column is negative or not below the vocabulary size.
+    An argument of another kind, format or dtype is a TypeError. Another number of columns than rows
+    of the table, arrays that do not fit together, and ids on the device ``meta`` are a ValueError.
+    A column that is negative or not below the vocabulary size is an IndexError. Two devices are
+    left to torch. With ``check=False`` the caller vouches for the input, and a broken matrix may
+    crash the process.
 
     Notes
     -----
@@ -98,29 +83,13 @@ def dense_rows(
 ) -> torch.Tensor:
     """Write sparse rows out, zeros included.
 
-    Parameters
-    ----------
-    rows : Rows
-        As for :func:`sum_of_rows`; duplicates add up.
-    vocab_size : int
-        Number of columns, the number of rows of the table that they will meet.
-    dtype : torch.dtype, optional
-        Dtype of the result; by default :func:`torch.get_default_dtype`.
-        An integer one takes integer values only, and those that it cannot hold wrap around.
-    check : bool
-        Whether to check the input first; ``False`` leaves a broken matrix to torch.
+    The rows are as for :func:`sum_of_rows`, whose errors this has; duplicates add up. Returns shape
+    (number of rows, vocab_size) on their device; gradients flow to values that are tensors and
+    require them. The ``dtype`` is by default :func:`torch.get_default_dtype`; an integer one takes
+    integer values only, and those that it cannot hold wrap around.
 
-    Returns
-    -------
-    torch.Tensor
-        Shape (number of rows, vocab_size), on the device of ``rows``.
-        Gradients flow to values that are tensors and require them.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`; also if ``vocab_size`` is no ``int`` or negative, or if
-        ``dtype`` would cut fractions off.
+    A dtype that would cut fractions off, and a ``vocab_size`` that is no ``int``, are a TypeError,
+    a negative one is a ValueError. ``check=False`` leaves a broken matrix to torch.
 
     Examples
     --------
@@ -146,27 +115,9 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
     """Multiply the rows, written out with all their zeros, by ``weight``.
 
     The baseline of :func:`sum_of_rows`: what :class:`torch.nn.Linear` does with a dense batch.
-
-    Parameters
-    ----------
-    rows : Rows
-        As for :func:`sum_of_rows`.
-    weight : torch.Tensor
-        Shape (vocabulary size, embedding dimension), floating dtype.
-    check : bool
-        Whether to check the input first; ``False`` leaves a broken matrix to torch.
-
-    Returns
-    -------
-    torch.Tensor
-        Shape (number of rows, embedding dimension), dtype and device of ``weight``;
-        under :class:`torch.autocast` the dtype that it chooses for products.
-        Gradients flow to ``weight`` and to values that are tensors and require them.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As for :func:`sum_of_rows`.
+    Arguments, result and errors are those of :func:`sum_of_rows`, but derivatives of any order flow
+    to ``weight`` and to the values, and under :class:`torch.autocast` the result has the dtype that
+    it chooses for products. ``check=False`` leaves a broken matrix to torch.
 
     Examples
     --------

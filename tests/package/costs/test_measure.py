@@ -9,8 +9,15 @@ from cuda_stand_in import KERNEL_S, LAUNCH_S, stand_in
 
 # Names of parameters that a test does not need are those of the functions replaced.
 # ruff: noqa: ARG001
-from lookup_matmul.costs import Case, clock, measure, measure_cases, measure_ceilings
-from lookup_matmul.costs.cases import DTYPES
+from lookup_matmul.costs import (
+    Case,
+    clock,
+    measure,
+    measure_cases,
+    measure_ceilings,
+    sample_ids,
+)
+from lookup_matmul.costs.cases import DTYPES, sample_inputs
 from lookup_matmul.costs.contenders import contender, forms_of
 from lookup_matmul.costs.measure import DeviceLost
 from lookup_matmul.costs.predict import key_of
@@ -116,6 +123,23 @@ def test_a_wrong_form_is_not_timed(monkeypatch):
     assert below["skipped"]["says"].startswith("AssertionError: not within")
     assert "median_s" not in below
     assert right["median_s"] == 2e-6
+
+
+@each_group
+def test_forms_of_a_group_share_their_inputs(group, monkeypatch):
+    """One table and one list of ids for all of them, which are as they were drawn afterwards."""
+    given = []
+
+    def noting(case, inputs):
+        given.append(inputs)
+        return contender(case, inputs)
+
+    monkeypatch.setattr(measure, "contender", noting)
+    measured(group)
+    assert len(given) >= len(group)
+    assert all(inputs is given[0] for inputs in given)
+    drawn = sample_inputs(group[0], sample_ids("uniform", 64, 50), "cpu")
+    assert all(now.equal(before) for now, before in zip(given[0][:4], drawn[:4], strict=True))
 
 
 def test_a_case_that_does_not_fit_is_predicted_and_skipped(monkeypatch):

@@ -103,7 +103,6 @@ def test_little_differences_are_none(path):
 FILES = {
     "cut off": (lambda path: path.write_text(json.dumps(SOUND)[:-9]), "the file is not JSON: "),
     "not UTF-8": (lambda path: path.write_bytes(b"\xff\xfe"), "the file is not JSON: 'utf-8' codec"),
-    "a name twice": (lambda path: path.write_text('{"a": {"rounds": 9, "rounds": 10}}'), "'rounds' stands twice in one object"),
     "no number": (lambda path: path.write_text('{"max_error": NaN}'), "NaN stands in the place of a number"),
     "a dangling link": (lambda path: path.symlink_to("gone"), "[Errno 2] No such file"),
 }  # fmt: skip

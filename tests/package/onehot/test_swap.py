@@ -2,12 +2,15 @@
 
 import copy
 import re
+import socket
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
+from torch import distributed, nn
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.nn.parallel import DistributedDataParallel
 
 from lookup_matmul import (
     OneHotLinear,
@@ -246,7 +249,7 @@ REFUSED = {
     "max_norm": (lambda: nn.Embedding(5, 3, max_norm=1.0), ValueError, "inner.layer is an Embedding with max_norm=1.0: an Embedding then shortens rows"),
     "scale_grad_by_freq": (lambda: nn.Embedding(5, 3, scale_grad_by_freq=True), ValueError, "inner.layer is an Embedding with scale_grad_by_freq=True"),
     "sparse": (lambda: nn.Embedding(5, 3, sparse=True), ValueError, "inner.layer is an Embedding with sparse=True: the gradient of a product is dense"),
-    "patched": (lambda: with_weight(lambda e: setattr(e, "forward", lambda ids: ids)), TypeError, "inner.layer is a Embedding with a forward of its own"),
+    "patched": (lambda: with_weight(lambda e: setattr(e, "forward", lambda ids: ids)), TypeError, "inner.layer is a torch.nn.modules.sparse.Embedding, expected Embedding itself, since what a subclass or a forward"),
     "subclass": (lambda: Named(5, 3), TypeError, "inner.layer is a test_swap.Named, expected Embedding itself, since what a subclass"),
     "bag": (lambda: nn.EmbeddingBag(5, 3), TypeError, "inner.layer is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected Embedding; name some of ['tokens']"),
     "meta": (lambda: nn.Embedding(5, 3, device="meta"), ValueError, "inner.layer.weight is on meta, which has no numbers, expected some"),
@@ -308,6 +311,50 @@ def test_names_that_name_no_embedding_are_refused(make, names, error, message):
         swap_embeddings(make(), names)
 
 
+@pytest.fixture
+def group(monkeypatch):
+    """Make a process group of this process alone, which listens to nobody else."""
+    loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", loopback)
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+WRAPPED = {
+    "DistributedDataParallel": DistributedDataParallel,
+    "FullyShardedDataParallel": lambda model: FullyShardedDataParallel(
+        model, device_id=torch.device("cpu")
+    ),
+    "FSDPModule": lambda model: fully_shard(model, mesh=distributed.init_device_mesh("cpu", (1,))),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # what wrappers say of a CPU, and of versions to come
+@pytest.mark.usefixtures("group")
+@pytest.mark.parametrize("kind", WRAPPED)
+def test_a_wrapped_model_is_refused(kind):
+    """The wrapper has noted its Parameters, alone or as a part of another model."""
+    wrapped = WRAPPED[kind](nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 2)))
+    for model in (wrapped, nn.ModuleDict({"whole": wrapped})):
+        layers = list(model.modules())
+        with pytest.raises(TypeError, match=f"a {kind}, which would not know the new Parameter"):
+            swap_embeddings(model)
+        assert list(model.modules()) == layers
+
+
+@pytest.mark.usefixtures("group")
+def test_what_is_beside_a_wrapper_can_be_swapped():
+    """And a model that was swapped first and wrapped after is not swapped back in there."""
+    model = nn.ModuleDict({"free": nn.Embedding(5, 3), "inner": nn.Embedding(5, 3)})
+    swap_embeddings(model, ["inner"])
+    model["inner"] = DistributedDataParallel(model["inner"])
+    assert swap_embeddings(model) == {"free": EQUAL}
+    with pytest.raises(TypeError, match=r"in inner, a Dist.*; swap first, wrap after\."):
+        swap_one_hot_linears(model)
+    assert swap_one_hot_linears(model, ["free"]) == {"free": EQUAL}
+
+
 @pytest.mark.filterwarnings("ignore:Lazy modules")
 def test_a_lazy_layer_elsewhere_does_no_harm():
     """It is left as it is."""
@@ -325,7 +372,7 @@ def one_hot_linear(change=lambda _: None, **options):
 
 REFUSED_BACK = {
     "patched": (lambda: one_hot_linear(lambda m: setattr(m, "forward", lambda ids: ids)), TypeError, "expected OneHotLinear itself, since what a subclass or a forward of its own"),
-    "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a Bilinear with a forward of its own"),
+    "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a torch.nn.modules.linear.Bilinear, expected Linear itself"),
     "bias": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Linear(5, 3))), ValueError, "has a bias, expected none"),
     "hook": (lambda: one_hot_linear(lambda m: m.linear.register_forward_hook(print)), ValueError, "layer.linear has hooks (_forward_hooks"),
     "parameter hook": (lambda: one_hot_linear(lambda m: m.linear.weight.register_hook(lambda g: g)), ValueError, "the weight of layer has hooks of its own, which expect gradients of shape (3, 5)"),

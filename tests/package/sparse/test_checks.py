@@ -53,7 +53,6 @@ BROKEN = {
     "torch dense": (lambda: torch.ones(3, 4), TypeError, "rows is a tensor of layout torch.strided and shape (3, 4), expected torch.sparse_csr with two dimensions; convert a matrix with rows.to_sparse_csr()."),
     "bags without the end": (lambda: (IDS, OFFSETS[:-1], VALUES), ValueError, "row 1 ends at offsets[2] = 2, expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
     "bags with weights in two dimensions": (lambda: (IDS, OFFSETS, torch.ones(3, 1)), ValueError, "weights has layout torch.strided and shape (3, 1), expected one dense dimension; flatten it."),
-    "bags on two devices": (lambda: (IDS, OFFSETS.to("meta"), VALUES), ValueError, "ids is on cpu and offsets on meta, expected one device; move one of them with .to(...)."),
     "bags without rows": (lambda: (IDS, OFFSETS[:1], VALUES), ValueError, "offsets is [0], expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
     "bags with two columns outside": (lambda: (torch.tensor([1, 4, 5]), OFFSETS, VALUES), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 2 of the 3 entries are outside. Give the table more rows or correct the ids."),
     "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32, expected torch.int32 or torch.int64; convert with offsets.long() if the values are meant as row numbers."),
@@ -96,14 +95,6 @@ def test_the_guards_notice():
     for form, size in ((sum_of_rows, WEIGHT), (dense_matmul, WEIGHT), (to_torch_csr, 4)):
         said = outcome((IDS, OFFSETS, VALUES), form, size)
         assert said == "AssertionError: a broken matrix has reached torch"
-
-
-@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
-def test_rows_and_weight_on_two_devices(form):
-    """Tensors are never moved behind the caller's back."""
-    rows = Bags(IDS, OFFSETS, VALUES)
-    with pytest.raises(ValueError, match=r"rows is on cpu and weight on meta, expected one device"):
-        form(rows, WEIGHT.to("meta"))
 
 
 def test_a_negative_column_is_refused_where_their_number_is_not_known_too():
