@@ -126,9 +126,3 @@ def test_without_the_check_a_table_is_not_looked_at(form):
     assert form(there, weight.to("meta"), check=False).shape[-1] == 5
     with pytest.raises(ValueError, match="ids lies on the device meta, which stores no numbers"):
         form(there, weight.to("meta"))
-
-
-@pytest.mark.parametrize("shape", [(0,), (3, 0)])
-def test_empty_ids_are_valid(shape):
-    """No ids, nothing to refuse, not even for a table without rows."""
-    check_inputs(torch.empty(shape, dtype=torch.int32), torch.zeros(0, 5))

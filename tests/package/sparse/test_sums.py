@@ -149,10 +149,14 @@ def test_backward_is_the_transposed_product(form, notation, drawn, dim, dtype):
 def test_converted_values_are_rounded_once_more():
     """A float64 value misses the bound of float32 ones in some elements, and never its own."""
     value = torch.randn(200, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    value.requires_grad_()
     weight = table(1, 64, torch.float32)
     exact = value * weight.double()
     ids, offsets = torch.zeros(200, dtype=torch.int64), torch.arange(201)
     result = sum_of_rows((ids, offsets, value[:, 0]), weight).double()
+    result.sum().backward()
+    size = rounding_bound(65, torch.float32) * weight.double().abs().sum()
+    assert_within(value.grad, weight.double().sum().expand(200, 1), size.expand(200, 1))
     assert_within(result, exact, rounding_bound(3, torch.float32) * exact.abs())
     with pytest.raises(AssertionError):
         assert_within(result, exact, rounding_bound(2, torch.float32) * exact.abs())
