@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 SVG = "http://www.w3.org/2000/svg"
 GROUP, DEFS, USE, TEXT, TSPAN = (f"{{{SVG}}}{tag}" for tag in ["g", "defs", "use", "text", "tspan"])
 HREF = "{http://www.w3.org/1999/xlink}href"
-COLOUR = re.compile(r"(?<=var\()(--figure-[\w-]+), #\w+(?=\))")  # all are in site.css
+COLOUR = re.compile(r"(?<=var\()(--figure-[\w-]+), #\w+(?=\))")  # the style sheet has all
 HALO = re.compile(r"stroke: var\(--pst-color-background.*paint-order: stroke; ")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +12,7 @@ from sphinx.application import Sphinx
 from light.fonts import for_formulas, with_icons
 from light.style_sheet import names_in, purge, words_in
 
+PALETTE = Path(__file__).parents[3] / "src" / "lookup_matmul" / "figures" / "palette.py"
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 FONT_SHEET = "formulas.css"  # linked by the pages with formulas only
@@ -40,7 +42,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     for script in kept:
         if script.suffix == ".js":
             used |= words_in(script.read_text("utf-8"))
-    css = purge("\n".join(read(static, path) for path in sheets), used)
+    css = purge("\n".join([*(read(static, path) for path in sheets), palette()]), used)
     names = [path.relative_to(static).as_posix() for path in sheets]
     made = {
         SHEET: f"/* {' '.join(names)} */\n{with_icons(css, static)}\n",
@@ -52,6 +54,12 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     for path, page in pages.items():
         if (changed := link(page, made)) != page:
             path.write_text(changed, "utf-8")
+
+
+def palette() -> str:
+    """Return the colors of the figures, as they are drawn, for all else that has them."""
+    colors = runpy.run_path(str(PALETTE))["COLOURS"]  # alone: the package around it loads torch
+    return f'html[data-theme="light"]{{{";".join(map(":".join, colors.items()))}}}'
 
 
 def read(static: Path, path: Path) -> str:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
+from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput
 from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.application import Sphinx
@@ -21,10 +21,10 @@ from light.drawings import compact
 PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
 FRAME = '<div class="pst-scrollable-table-container">'  # the theme's, around a table
 SIGNATURE = {
-    "<dl>": '<span class="sig-lines">',
-    "<dd>": '<span class="sig-line">',
-    "</dl>": "</span>",
-    "</dd>": "</span>",
+    "<dl>": "<div>",
+    "<dd>": '<div class="sig-line">',
+    "</dl>": "</div>",
+    "</dd>": "</div>",
 }
 WHOLE = re.compile(r"\b(one|all|to)-(?=[a-z])")  # not broken in a heading, whose lines are short
 
@@ -71,7 +71,7 @@ class Writer(HTML5Translator):
         super().visit_desc_signature(node)
 
     def depart_desc_signature(self, node: nodes.Element) -> None:
-        """Write a signature's parameters as spans: Sphinx puts a list into a ``dt``."""
+        """Write a signature's parameters as lines: Sphinx puts a list into a ``dt``."""
         for old, new in SIGNATURE.items():
             self._replace(self.signature, old, new)
         super().depart_desc_signature(node)
@@ -115,9 +115,8 @@ def table_name(table: nodes.Element) -> str:
 
 def visit_hidden(self: Writer, node: HideCodeCellNode) -> None:
     """Name a fold by what it says: MyST-NB names each "Toggle hidden content"."""
-    start = len(self.body)
-    visit_HideCellInput(self, node)
-    self._replace(start, ' aria-label="Toggle hidden content"', "")
+    self.body.append(self.starttag(node, "details", CLASS="more"))
+    self.body.append(f"<summary>{self.encode(node['prompt_show'])}</summary>\n")
 
 
 def caption_tables(_app: Sphinx, doctree: nodes.document) -> None:
