@@ -9,19 +9,8 @@ from pathlib import Path
 
 from served import ROOT
 
-SPHINX = [
-    "sphinx",
-    "--quiet",
-    "-n",
-    "-W",
-    "--keep-going",
-    "-d",
-    "build/doctrees",
-    "-b",
-    "html",
-    "docs",
-    "build/html",
-]
+OPTIONS = "--quiet -n -W --keep-going -d build/doctrees -b html"
+SPHINX = ["sphinx", *OPTIONS.split(), "docs", "build/html"]
 COPIED = ("docs", "src", "constraints.txt", "pyproject.toml", "README.md", "LICENSE")
 ABOUT = "myst:\n  html_meta:\n    description: A page.\n"
 HEAD = f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n{ABOUT}---\n\n"
