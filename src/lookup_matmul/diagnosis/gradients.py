@@ -1,16 +1,15 @@
 """Whether two tables receive the same gradient, and why not."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
 
 from lookup_matmul.diagnosis.agree import agree, gradient_bound
 from lookup_matmul.diagnosis.layers import Side, called
-from lookup_matmul.diagnosis.report import DIFFERENT, Agreement
+from lookup_matmul.diagnosis.report import Agreement
 from lookup_matmul.diagnosis.run import Outcome, Pair, compute, precision, said, table_as_read
-from lookup_matmul.diagnosis.search import Remedy, Trial, always, setting
+from lookup_matmul.diagnosis.search import Remedy, Trial, setting
 
 
 def gradients_agree(pair: Pair) -> Agreement:
@@ -21,11 +20,8 @@ def gradients_agree(pair: Pair) -> Agreement:
         return agree(first, second)
     rows = min(len(a), len(b))  # rows that only one table has were not asked for
     together = bound[:rows] + other_bound[:rows] if a.shape[1] == b.shape[1] else 0.0
-    agreement = agree(Outcome(a[:rows]), Outcome(b[:rows]), together)
-    if kind == other:
-        return agreement
-    reason = f"layout {kind} in a, {other} in b; {agreement.reason}".rstrip("; ")
-    return replace(agreement, verdict=DIFFERENT, reason=reason)
+    layout = "" if kind == other else f"layout {kind} in a, {other} in b"
+    return agree(Outcome(a[:rows]), Outcome(b[:rows]), together, layout)
 
 
 def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor | None]:
@@ -61,7 +57,7 @@ def _option(
 
     def trial(pair: Pair) -> list[Remedy]:
         sides = [side for side in pair.sides if has(side)]
-        return [Remedy(name, advice, setting(**mended), always(text(sides)))] if sides else []
+        return [Remedy(name, advice, setting(**mended), text(sides))] if sides else []
 
     return trial
 

@@ -1,6 +1,6 @@
 """A layer described as plain data, so that it can be varied: its table and its options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,6 +30,7 @@ class Side:
     last_offset: bool = True
     weighted: bool = True  # by the values of the rows, for which an Embedding has no place
     whole: bool = False  # computed in float64 and rounded once
+    error: float = 0.0  # of each number of the table, relative to it, beyond the caller's
     trained: bool = False
     by_frequency: bool = False
     sparse: bool = False
@@ -55,6 +56,13 @@ class Side:
 def called(sides: Sequence[Side]) -> str:
     """Name sides with their kinds."""
     return " and ".join(side.called for side in sides)
+
+
+def named(rows: Iterable[int]) -> str:
+    """Name rows of a table by their numbers, at most six of them."""
+    numbers = list(rows)
+    listed = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
+    return f"row{'s' if len(numbers) != 1 else ''} {listed}"
 
 
 def read_side(name: str, layer: Layer) -> Side:

@@ -162,8 +162,9 @@ def table_as_read(side: Side, given: Input) -> torch.Tensor:
     """Return the table, shortened where ``max_norm`` does so while reading, on a copy."""
     if side.max_norm is None:
         return side.weight
+    ids = given.bags.ids[~given.outside(len(side.weight))]  # torch does not check them
     copy = side.weight.clone(memory_format=torch.contiguous_format)
-    return torch.embedding_renorm_(copy, given.bags.ids, side.max_norm, side.norm_type)
+    return torch.embedding_renorm_(copy, ids, side.max_norm, side.norm_type)
 
 
 def said(error: BaseException) -> str:
