@@ -26,13 +26,8 @@ def dtype(pair: Pair) -> list[Remedy]:
         return []
     text = ", ".join(f"{name} is {kind}" for name, kind in found.items())
     return [
-        Remedy(
-            "dtype",
-            f"compute both in {kind}, with .to({kind})",
-            both(partial(_converted, kind)),
-            text,
-        )
-        for kind in wanted
+        Remedy("dtype", f"compute both in {k}, with .to({k})", both(partial(_converted, k)), text)
+        for k in wanted
     ]
 
 
@@ -46,9 +41,7 @@ def autocast(pair: Pair) -> list[Remedy]:
     if pair.autocast is None:
         return []
     kind = pair.given.bags.ids.device.type
-    text = (
-        f"torch.autocast({kind!r}) is on: products are computed in {pair.autocast}, lookups are not"
-    )
+    text = f"torch.autocast({kind!r}) computes products in {pair.autocast}, and lookups not"
     products = [side for side in pair.sides if side.kind == "Linear"] or pair.unknown
     names = " and ".join(side.name for side in products) or "both"
     advice = f"compute {names} under torch.autocast({kind!r}, enabled=False)"
@@ -56,11 +49,7 @@ def autocast(pair: Pair) -> list[Remedy]:
 
 
 def _replacing(
-    name: str,
-    advice: str,
-    words: str,
-    where: Callable[[torch.Tensor], torch.Tensor],
-    pair: Pair,
+    name: str, advice: str, words: str, where: Callable[[torch.Tensor], torch.Tensor], pair: Pair
 ) -> list[Remedy]:
     """Put zeros at such numbers of either table in both, or let a table do as the callable does."""
     if not any(where(side.weight).any() for side in pair.tabled):
@@ -129,14 +118,6 @@ def matmul_precision(pair: Pair) -> list[Remedy]:
     products = [side for side in pair.sides if side.kind == "Linear"]
     if all(side.weight.dtype == torch.float64 for side in products):
         return []
-
-    def seen(_: Pair) -> str:
-        first = products[0]
-        return (
-            f"the product of {first.called} uses the weights shortened, not in {first.weight.dtype}"
-        )
-
-    advice = (
-        "torch.set_float32_matmul_precision('highest'), or compute the product in a wider dtype"
-    )
+    first, advice = products[0], "torch.set_float32_matmul_precision('highest'), or a wider dtype"
+    seen = f"the product of {first.called} uses the weights shortened, not in {first.weight.dtype}"
     return [Remedy("reduced matmul precision", advice, setting(whole=True), seen)]

@@ -53,9 +53,8 @@ def width(pair: Pair) -> list[Remedy]:
     if columns is None or all(len(side.weight) == columns for side in products):
         return []
 
-    def seen(_: Pair) -> str:
-        sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in products)
-        return f"the rows have {columns} columns, {sizes}"
+    sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in products)
+    seen = f"the rows have {columns} columns, {sizes}"
 
     def widen(pair: Pair) -> Pair:
         return replace(pair, given=replace(pair.given, width=None))

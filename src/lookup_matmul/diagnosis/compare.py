@@ -16,7 +16,7 @@ from lookup_matmul.diagnosis.agree import agree, output_bound
 from lookup_matmul.diagnosis.inputs import read_input
 from lookup_matmul.diagnosis.layers import Layer, read_side
 from lookup_matmul.diagnosis.report import BITS, MISSING, VALUE, Cause, Comparison
-from lookup_matmul.diagnosis.run import Pair, call, precision, untouched
+from lookup_matmul.diagnosis.run import Pair, call, untouched
 from lookup_matmul.diagnosis.search import Judge, Remedy, Trial, applied, good, search
 from lookup_matmul.sparse.bags import Rows
 
@@ -123,11 +123,11 @@ def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Compari
         return Comparison(before, before), pair
     remedies, tried = search(pair, trials, judge)
     mended = applied(pair, remedies)
-    found = []
-    for remedy in remedies:
-        others = applied(pair, [other for other in remedies if other is not remedy])
-        found.append(_cause(remedy, others))
-    return Comparison(before, judge(mended), tuple(found), tuple(tried)), mended
+    found = tuple(
+        _cause(remedy, applied(pair, [other for other in remedies if other is not remedy]))
+        for remedy in remedies
+    )
+    return Comparison(before, judge(mended), found, tuple(tried)), mended
 
 
 def _cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
@@ -139,7 +139,7 @@ def _unsteady(pair: Pair) -> tuple[Cause, ...]:
     """Name callables whose second output is not the first."""
     found = []
     for side in pair.unknown:
-        with precision(pair):
+        with pair.precision():
             again = agree(pair.outcome(side), call(side, pair.given))
         if pair.outcome(side).raised or again.verdict == BITS:
             continue
@@ -167,15 +167,15 @@ def _of_input(pair: Pair) -> list[str]:
 def _of_callables(pair: Pair) -> list[str]:
     """Say what was out of reach, and what a callable that raised was given."""
     notes = []
-    for side in pair.unknown:
+    for name, side in ((side.called, side) for side in pair.unknown):
         notes.append(
-            f"{side.called} cannot be looked into; pass the layer itself to have its bias, "
-            "options and table tried"
+            f"{name} cannot be looked into; pass the layer itself to have its bias, options and "
+            "table tried"
         )
         if pair.outcome(side).raised and pair.given.of_ids:
             notes.append(
-                f"{side.called} got the ids as you passed them; if it multiplies, write the rows "
-                "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
+                f"{name} got the ids as you passed them; if it multiplies, write the rows inside "
+                "of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
             )
     return notes
 
@@ -188,12 +188,12 @@ def _patterns(pair: Pair) -> list[str]:
     if a.dim() < 2 or not a.numel():
         return []
     a, b, eps = a.double().flatten(0, -2), b.double().flatten(0, -2), torch.finfo(a.dtype).eps
-    gap, slack = b - a, 8 * eps * float(torch.maximum(a.abs().max(), b.abs().max()))
-    if not (a - a[0]).abs().max() > slack or not gap.abs().max() > slack:
+    gap, slack = b - a, 8 * eps * torch.maximum(a.abs(), b.abs())
+    if not ((a - a[0]).abs() > slack).any() or not (gap.abs() > slack).any():
         return []  # a single row, or one that is repeated, is all patterns at once
-    if (gap - gap[0]).abs().max() <= slack:
+    if ((gap - gap[0]).abs() <= slack + slack[0]).all():
         return ["b minus a is the same in each row, as where a bias is added"]
     factor = float((a * b).sum() / (a * a).sum())
-    if (b - factor * a).abs().max() <= slack:
+    if ((b - factor * a).abs() <= slack).all():
         return [f"b is {rows.in_digits(factor, eps)} times a"]
     return []

@@ -83,8 +83,7 @@ def read_side(name: str, layer: Layer) -> Side:
     if kind is None:
         raise TypeError(
             f"{name} has type {full}, expected torch.nn.Embedding, EmbeddingBag or Linear, which "
-            f"hold a table; pass the one inside of it that you mean, or {as_function}, and it is "
-            "compared without looking into it."
+            f"hold a table; pass the one inside of it that you mean, or {as_function}."
         )
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(

@@ -334,10 +334,15 @@ def test_a_function_that_draws_random_numbers_is_named():
 
 
 def test_all_notations_of_rows_are_read():
-    """SciPy's, torch's, the arrays, and the dense matrix; values of one count as none."""
+    """SciPy's, torch's, and the dense matrix, in float8, too; values of one count as none."""
     dense = torch.tensor([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     layer = nn.Linear(3, 2, bias=False)
-    for rows in (dense, sparse.csr_array(dense.numpy()), dense.to_sparse_csr()):
+    for rows in (
+        dense,
+        sparse.csr_array(dense.numpy()),
+        dense.to_sparse_csr(),
+        dense.to(torch.float8_e5m2),
+    ):
         assert compare(layer.weight.T, layer, rows).verdict in (BITS, ROUNDING)
         assert [
             c.name
