@@ -63,6 +63,13 @@ def element(page):
     return found, json.loads(found.find("script").string)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def motion(browser):
+    """Leave motion to the browser's own setting when these tests end: others see colors settle."""
+    yield
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
 @pytest.fixture
 def figure(browser, site):
     """Open the explorer's page as a file, at a desktop's width, and return the element."""
