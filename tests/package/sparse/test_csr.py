@@ -80,9 +80,10 @@ def test_scipy_shares_memory_both_ways_and_copies_where_documented():
 
 
 def test_to_torch_shares_memory():
-    """Also the values that require a gradient, which reaches them."""
+    """Also the values that require a gradient, which reaches them; SciPy's stay behind."""
     bags = to_bags(matrix())
     values = bags.weights.clone().requires_grad_()
+    assert shares_storage(torch.from_numpy(to_scipy_csr(Bags(*bags[:2], values), 9).data), values)
     rows = to_torch_csr(bags._replace(weights=values), 9)
     assert shares_storage(rows.values(), values)
     assert shares_storage(rows.col_indices(), bags.ids)
