@@ -6,12 +6,15 @@ window.siteSearch = (() => {
   const stemmer = new Stemmer(), stops = new Set(stopWords);
   const READ = 50_000; // letters at the end of a text; its last error is there
   const ASKED = 400; // letters of an error in which words are looked for
+  const HEAD = 120; // letters of a message; behind them long ones say what others say too
   const SAID = 0.6; // the part of an error's text that has to be there
+  const TOLD = 0.8, NEAR = 40; // the part of a question's words that has to be there, and among how many words
 
   // British and American spelling fall together: optimiser and optimizer, behaviour and behavior.
   const stem = word => stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or"));
   const parts = text => {
-    const words = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+    const names = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ");
+    const words = names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
     return words.filter(word => !/^\d+$/.test(word));
   };
   const says = word => word.length > 1 && !stops.has(word);
@@ -31,7 +34,9 @@ window.siteSearch = (() => {
       about: i ? "" : about,
       also: names.slice(1).join("\n"),
       exact: names.map(set),
-      errors: said.map(text => new Set(pairs(text.replace(/^\w+: /, "")))),
+      errors: (said.length ? [title, ...said] : []).map(text => new Set(pairs(text.replace(/^\w+: (?=.* .* )/, "").slice(0, HEAD)))),
+      questions: [...(url.startsWith("symptoms/") && !said.length ? [title] : []), ...also.split("\n")]
+        .filter(text => / .* /.test(text)).map(text => new Set(singles(text))), // names of code are no questions
       ofError: said.some(text => /\w+(Error|Exception): /.test(text)) ? terms(title) : [],
       weight: common.includes(title) || anchor.startsWith("lookup_matmul.") ? 0.5 : 1,
     };
@@ -60,19 +65,26 @@ window.siteSearch = (() => {
     for (const pair of new Set(errors.flatMap(said => [...said]))) rarity.set(pair, (rarity.get(pair) || 0) + 1);
   }
   const weigh = pair => 1 / rarity.get(pair);
-
-  // The entries whose error stands in the text. Of chained exceptions the last one comes first.
-  const byError = text => {
-    const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/);
-    const asked = chained.map(part => new Set(pairs(part)));
-    return entries.flatMap(({ errors }, id) => {
-      const found = errors.flatMap(said => asked.map((there, part) => ({
-        id, said, part, score: sum(said, pair => (there.has(pair) ? weigh(pair) : 0)) / sum(said, weigh),
-      })));
-      return found.filter(({ score }) => score >= SAID).sort(better).slice(0, 1);
-    }).sort(better);
-  };
+  const share = (sought, there, weight) => sum([...sought].filter(each => there.has(each)), weight) / sum(sought, weight);
   const better = (a, b) => b.part - a.part || b.score - a.score || b.said.size - a.said.size;
+
+  /* The one rule for what fits a text, short or long: it says most of an error of the entry or, in words that stand
+     together, most of a question that the entry answers, which is its title or stands in its index. A text about
+     something else has common words of an entry, and not those; so nothing fits it. */
+  const byError = text => {
+    // Of chained exceptions the last one comes first.
+    const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/);
+    return fitting("errors", chained.map(part => new Set(pairs(part))), weigh, SAID);
+  };
+  const byQuestion = text => {
+    const words = singles(text), places = [];
+    for (let at = 0; !at || at + NEAR / 2 < words.length; at += NEAR / 2) places.push(new Set(words.slice(at, at + NEAR)));
+    return fitting("questions", places, () => 1, TOLD);
+  };
+  const fitting = (kind, places, weight, least) => entries.flatMap((entry, id) => {
+    const found = entry[kind].flatMap(said => places.map((there, part) => ({ id, said, part, score: share(said, there, weight) })));
+    return found.filter(({ score }) => score >= least).sort(better).slice(0, 1);
+  }).sort(better);
 
   const counts = new Map();
   const count = term => {
@@ -107,10 +119,15 @@ window.siteSearch = (() => {
     return found.filter(({ score }) => score > found[0].score / 30);
   };
 
-  // First the errors that stand in the text, then what the last error's words or the question's lead to.
+  // For the box: the entries whose error the text has, or else those that answer its question; often none.
+  const fits = asked => {
+    const text = asked.slice(-READ), errors = byError(text);
+    return errors.length ? { found: errors, line: lineOf(errors[0], text) } : { found: byQuestion(text) };
+  };
+
+  // For the search: first the errors that stand in the text, then what the last error's words or the question's lead to.
   const find = asked => {
-    const text = asked.slice(-READ);
-    const errors = byError(text), those = new Set(errors.map(({ id }) => id));
+    const text = asked.slice(-READ), errors = byError(text), those = new Set(errors.map(({ id }) => id));
     for (const error of errors) error.terms = singles(text);
     const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
     return { errors, words: words.filter(({ id }) => !those.has(id)) };
@@ -118,9 +135,9 @@ window.siteSearch = (() => {
 
   // The line that says most of an error.
   const lineOf = ({ said }, text) => {
-    const rated = text.slice(-READ).split("\n").map(line => [sum(pairs(line), pair => (said.has(pair) ? weigh(pair) : 0)), line.trim()]);
+    const rated = text.split("\n").map(line => [sum(pairs(line), pair => (said.has(pair) ? weigh(pair) : 0)), line.trim()]);
     return rated.reduce((best, each) => (each[0] >= best[0] ? each : best))[1];
   };
 
-  return { entries, terms, ready, find, lineOf };
+  return { entries, terms, ready, find, fits };
 })();

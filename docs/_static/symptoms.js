@@ -1,13 +1,13 @@
-/* The box for errors: shows the entries of the list below it that find.js finds, which comes with the
-   index once somebody uses the box. What is pasted stays on the page, and is only ever text. */
+/* The box for errors: shows what find.js finds to fit a text, which comes with the index once somebody
+   uses the box. What is pasted stays on the page, and is only ever text. */
 (() => {
   "use strict";
   const SCRIPTS = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
   const MOST = 5; // entries shown
   const LONGEST = 50_000; // letters kept of what is pasted; a browser takes long to lay out a log of many MB
-  const FITS = 0.3, ERROR_FITS = 0.65; // the part of a question's words, or of an error's, that an entry has
   const box = document.querySelector(".symptom-box"), base = document.currentScript.src;
-  const [input, status, line, found] = ["textarea", ".symptom-status", ".symptom-line", "ol"].map(name => box.querySelector(name));
+  const [input, status, line, found, search] = ["textarea", ".symptom-status", ".symptom-line", "ol", ".symptom-search"]
+    .map(name => box.querySelector(name));
 
   let loading;
   const load = () => loading ||= Promise.all(SCRIPTS.map(name => new Promise((done, fail) => {
@@ -16,20 +16,14 @@
     document.head.append(script); // which run in this order
   }))).then(() => siteSearch.ready);
 
-  // The items of the lists for the results, the best first; other sections have none.
-  const itemsOf = results => results
-    .map(({ id }) => siteSearch.entries[id])
-    .filter(({ url }) => url.startsWith("symptoms/"))
-    .map(({ anchor }) => document.querySelector(`ul.symptoms > li[id="${anchor}"]`))
-    .filter(item => item)
-    .slice(0, MOST);
-
-  // Entries whose error stands in the text; or else those that have its words.
-  const find = text => {
-    const { errors, words } = siteSearch.find(text);
-    if (errors.length) return { items: itemsOf(errors), read: siteSearch.lineOf(errors[0], text) };
-    const least = /\w(Error|Exception)\b/.test(text) ? ERROR_FITS : FITS;
-    return { items: itemsOf(words.filter(({ has }) => has >= least)) };
+  // The item of the lists below, or a link to a section of another page.
+  const itemOf = ({ id }) => {
+    const { url, anchor, title, above } = siteSearch.entries[id];
+    const listed = url.startsWith("symptoms/") && document.querySelector(`ul.symptoms > li[id="${anchor}"]`);
+    const item = listed ? listed.cloneNode(true) : document.createElement("li");
+    if (listed) item.removeAttribute("id");
+    else item.append(Object.assign(document.createElement("a"), { href: url, textContent: title }), ` ${above.join(" › ")}`);
+    return item;
   };
 
   const show = async () => {
@@ -41,28 +35,30 @@
       return;
     }
     if (text !== input.value) return;
-    const { items, read } = text.trim() ? find(text) : { items: [] };
-    line.hidden = !read;
-    line.textContent = read ? read.slice(0, 400) : "";
-    found.replaceChildren(...items.map(item => {
-      const copy = item.cloneNode(true);
-      copy.removeAttribute("id");
-      return copy;
-    }));
-    const count = items.length === 1 ? "1 entry" : `${items.length} entries`;
+    const fits = text.trim() ? siteSearch.fits(text) : { found: [] };
+    const items = fits.found.slice(0, MOST).map(itemOf), count = items.length === 1 ? "1 entry" : `${items.length} entries`;
+    line.hidden = !fits.line;
+    line.textContent = fits.line ? fits.line.slice(0, 400) : "";
+    found.replaceChildren(...items);
+    search.hidden = !text.trim() || items.length > 0;
+    const said = text.match(/^.*\w(?:Error|Exception)\b.*$/gm) || [text]; // the last error's line, or how the text begins
+    search.firstElementChild.href = `search.html?q=${encodeURIComponent(said.at(-1).trim().slice(0, 200))}`;
     if (!text.trim()) status.textContent = "";
-    else if (!items.length) status.textContent = "No entry matches. Try the last line alone, or other words; all entries are below.";
-    else if (read) status.textContent = `${count} for this line of your text${items.length > 1 ? ", the best first" : ""}:`;
-    else status.textContent = `No error text matches; ${count} with these words:`;
+    else if (!items.length) status.textContent = "Nothing here fits this text.";
+    else if (fits.line) status.textContent = `${count} for this line of your text${items.length > 1 ? ", the best first" : ""}:`;
+    else status.textContent = `No error text matches; ${count} for your question:`;
+    if (text.length === LONGEST) status.textContent += ` Only the last ${LONGEST.toLocaleString("en")} letters were kept.`;
   };
 
-  input.addEventListener("paste", event => {
-    const text = event.clipboardData.getData("text");
-    if (text.length <= LONGEST) return;
-    event.preventDefault();
-    input.value = text.slice(-LONGEST); // the last error is at the end
-    input.dispatchEvent(new Event("input"));
-  });
+  for (const way of ["paste", "drop"]) {
+    input.addEventListener(way, event => {
+      const text = (event.clipboardData || event.dataTransfer).getData("text");
+      if (text.length <= LONGEST) return;
+      event.preventDefault();
+      input.value = text.slice(-LONGEST); // the last error is at the end
+      input.dispatchEvent(new Event("input"));
+    });
+  }
   let timer;
   input.addEventListener("focus", () => load().catch(() => {}));
   input.addEventListener("input", () => {

@@ -134,6 +134,21 @@ def values(case):
     }  # fmt: skip
 
 
+def order(case):
+    """Move the rows of one table down by one, the last to the front."""
+    case.second = case.second.roll(1, 0)
+
+
+def scaled(case):
+    """Multiply one table by the square root of the embedding dimension."""
+    case.second = case.second * case.second.shape[1] ** 0.5
+
+
+def reshaped(case):
+    """Write the numbers into the Linear one after the other, in its own shape."""
+    case.second = case.second.reshape(case.second.shape[::-1]).T
+
+
 # Name of the cause and how to plant it, in an order in which one does not undo the other.
 COMMON = {
     "weights": weights,
@@ -145,21 +160,30 @@ COMMON = {
     "autocast": autocast,
     "ids out of range": outside,
 }
-OF_IDS = COMMON | {"padding_idx": padding_row, "negative zero": negative_zero}
+ROWS = {"order of the rows": order, "scaled rows": scaled, "reshaped weight": reshaped}
+OF_IDS = COMMON | {"padding_idx": padding_row, "negative zero": negative_zero} | ROWS
 OF_BAGS = COMMON | {
     "padding_idx": padding_left_out,
     "mode": mean,
     "offsets": last_offset,
     "width of the rows": width,
+    **ROWS,
 }
 OF_VALUES = COMMON | {"values ignored": values}
 
-# The one hides the other: with two unrelated tables, no transposing can help, and it does not
-# matter that one row is zero; a row outside has no place in rows of a given width.
+# The one hides the other: with two unrelated tables, no turning or sorting can help, and it does
+# not matter that one row is zero; a row outside has no place in rows of a given width, a square
+# table is transposed by reshaping it; a zero is carried to a row that nobody asks for, or rounded.
 HIDDEN = [
     {"transposed weight", "weights"},
+    {"reshaped weight", "weights"},
+    {"order of the rows", "weights"},
+    {"scaled rows", "weights"},
     {"padding_idx", "weights"},
     {"width of the rows", "ids out of range"},
+    {"transposed weight", "reshaped weight"},
+    {"negative zero", "scaled rows"},
+    {"negative zero", "reshaped weight"},
 ]
 
 

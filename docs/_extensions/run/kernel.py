@@ -93,18 +93,22 @@ async def run(
         own: Any = {"cwd": page.path.parent, "env": environment, "stderr": subprocess.DEVNULL}
         await manager.start_kernel(extra_arguments=FLAGS, **own)
         client.kc = asked = manager.client()
-        asked.start_channels()
+        # Whether a kernel lives is asked of its process. Jupyter's heartbeat is a thread that never
+        # ends if it is stopped while it starts, and then a build could not be interrupted.
+        asked.start_channels(hb=False)
         await asked.wait_for_ready(timeout=START_S)
         told = await asked.kernel_info(reply=True, timeout=START_S)
         notebook.metadata["language_info"] = told["content"]["language_info"]
         for index, cell in enumerate(notebook.cells):
+            if _cancelled():  # which a call that ended at the same moment keeps to itself
+                raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
     except CellExecutionError:
         pass
     except CellTimeoutError:
         _end(cell, "TimeoutError", f"it ran for too long, more than {limit_s} s")
     except (DeadKernelError, RuntimeError) as error:
-        if (task := asyncio.current_task()) and task.cancelling():  # the client mistakes it
+        if _cancelled():  # the client mistakes it
             raise asyncio.CancelledError from None
         _end(cell, type(error).__name__, str(error))
     else:
@@ -114,6 +118,11 @@ async def run(
             client.kc.stop_channels()
         await manager.shutdown_kernel(now=True)
     return False
+
+
+def _cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _end(cell: NotebookNode, name: str, reason: str) -> None:

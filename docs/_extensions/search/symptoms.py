@@ -27,6 +27,7 @@ BOX = """\
 <p class="symptom-status" role="status" aria-live="polite"></p>
 <pre class="symptom-line" hidden></pre>
 <ol class="symptom-found symptoms"></ol>
+<p class="symptom-search" hidden><a href="search.html">Search the site for its words</a></p>
 </div>
 """
 

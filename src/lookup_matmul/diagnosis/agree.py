@@ -12,8 +12,13 @@ from lookup_matmul.equality.assertions import bits_differ, difference
 from lookup_matmul.equality.rounding import rounding_bound
 
 
-def agree(first: Outcome, second: Outcome, bound: torch.Tensor | float = 0.0) -> Agreement:
-    """Compare two outcomes; ``bound`` is a number or broadcasts to the outputs."""
+def agree(
+    first: Outcome, second: Outcome, bound: torch.Tensor | float = 0.0, reason: str = ""
+) -> Agreement:
+    """Compare two outcomes; ``bound`` is a number or broadcasts to the outputs.
+
+    A ``reason`` says in what else they differ.
+    """
     a, b = first.output, second.output
     if a is None or b is None:
         raised = {"a": first.raised, "b": second.raised}
@@ -21,34 +26,30 @@ def agree(first: Outcome, second: Outcome, bound: torch.Tensor | float = 0.0) ->
         return Agreement(MISSING, reason="; ".join(texts))
     if a.shape != b.shape:
         return Agreement(DIFFERENT, reason=f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b")
+    if a.dtype != b.dtype:
+        reason = f"dtype {a.dtype} in a, {b.dtype} in b"
     gap = difference(a, b).nan_to_num(torch.inf, torch.inf)
     gap = gap.masked_fill(a.isnan() & b.isnan(), 0.0)
-    reason, bits = "", gap > 0
-    if a.dtype == b.dtype:
-        bits = bits_differ(a, b)
-    else:
-        reason = f"dtype {a.dtype} in a, {b.dtype} in b"
-    outside = gap > bound
     limit = float(bound.max()) if isinstance(bound, torch.Tensor) else bound
-    if reason or outside.any():
-        # Only where the dtype alone differs is there no place to be shown.
-        verdict, places = DIFFERENT, outside if outside.any() else bits
-    elif bits.any():
-        verdict, places = (ROUNDING if limit else VALUE), bits
-    else:
-        return Agreement(BITS, total=a.numel(), bound=limit)
-    agreement = Agreement(verdict, a.numel(), int(places.sum()), bound=limit, reason=reason)
-    if not places.any():
-        return agreement
+    places = (gap > bound) | gap.isinf()  # where a bound overflows, it allows no infinity
+    verdict = DIFFERENT
+    if not reason and not places.any():
+        places = bits_differ(a, b)
+        verdict = (ROUNDING if limit else VALUE) if places.any() else BITS
+    largest = float(gap.max()) if a.numel() else 0.0
+    found = Agreement(verdict, a.numel(), int(places.sum()), None, None, largest, limit, reason)
+    if not found.differing:
+        return found
     place = tuple(int(i) for i in places.nonzero()[0])
-    values = float(a[place]), float(b[place])
-    return replace(agreement, first=place, values=values, largest=float(gap.max()))
+    return replace(found, first=place, values=(float(a[place]), float(b[place])))
 
 
 def output_bound(pair: Pair) -> torch.Tensor | float:
     """Bound the difference of two outputs, shape (..., embedding dimension) or 0.0 for none."""
     given, tabled = pair.given, pair.tabled
-    if given.exact or any(given.outside(len(side.weight)).any() for side in tabled):
+    if given.exact and not any(side.error for side in tabled):
+        return 0.0
+    if any(given.outside(len(side.weight)).any() for side in tabled):
         return 0.0
     bounds = [_of_side(side, given) for side in tabled]
     if len({bound.shape for bound in bounds}) != 1:
@@ -82,7 +83,7 @@ def _of_side(side: Side, given: Input) -> torch.Tensor:
     dtype = side.weight.dtype
     # The theorem leaves underflow out; it costs less than the smallest normal number a term.
     tiny = terms.unsqueeze(1) * torch.finfo(dtype).smallest_normal
-    bound = _factors(terms, dtype).unsqueeze(1) * sums + tiny
+    bound = (_factors(terms, dtype).unsqueeze(1) + side.error) * sums + tiny
     if side.kind == "EmbeddingBag" and given.by_offsets and not side.last_offset:
         return torch.nn.functional.pad(bound, (0, 0, 0, 1))  # one more bag, an empty one
     return bound.reshape(*given.shape, -1)

@@ -4,16 +4,19 @@ As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
 
 from lookup_matmul.diagnosis.agree import agree
-from lookup_matmul.diagnosis.causes_of_tables import named
-from lookup_matmul.diagnosis.layers import Side, called
+from lookup_matmul.diagnosis.layers import Side, called, named
 from lookup_matmul.diagnosis.report import BITS
-from lookup_matmul.diagnosis.run import Pair
-from lookup_matmul.diagnosis.search import Change, Remedy, always, both, setting
+from lookup_matmul.diagnosis.run import Pair, table_as_read
+from lookup_matmul.diagnosis.search import Change, Remedy, both, setting
+from lookup_matmul.equality.assertions import bits_differ
+
+READINGS = 8  # until rounding leaves no row longer than max_norm any more
 
 
 def outside(pair: Pair) -> list[Remedy]:
@@ -50,9 +53,8 @@ def width(pair: Pair) -> list[Remedy]:
     if columns is None or all(len(side.weight) == columns for side in products):
         return []
 
-    def seen(_: Pair) -> str:
-        sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in products)
-        return f"the rows have {columns} columns, {sizes}"
+    sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in products)
+    seen = f"the rows have {columns} columns, {sizes}"
 
     def widen(pair: Pair) -> Pair:
         return replace(pair, given=replace(pair.given, width=None))
@@ -69,10 +71,10 @@ def values(pair: Pair) -> list[Remedy]:
     remedies = []
     if ignoring := [side for side in pair.tabled if not side.weighted]:
         text = f"{called(ignoring)} adds up rows without the values, which it has no place for"
-        remedies.append(Remedy("values ignored", advice, setting(weighted=True), always(text)))
+        remedies.append(Remedy("values ignored", advice, setting(weighted=True), text))
     if pair.unknown:
         text = f"{called(pair.unknown[:1])} gives what the other gives if every value is 1"
-        remedies.append(Remedy("values ignored", advice, setting(weighted=False), always(text)))
+        remedies.append(Remedy("values ignored", advice, setting(weighted=False), text))
     return remedies
 
 
@@ -86,10 +88,10 @@ def mode(pair: Pair) -> list[Remedy]:
         text = " and ".join(f"{side.called} has mode={side.mode!r}" for side in other)
         if pair.given.bags.weights is not None:
             text += ", which takes no values"
-        remedies.append(Remedy("mode", advice, setting(mode="sum"), always(text)))
+        remedies.append(Remedy("mode", advice, setting(mode="sum"), text))
     if pair.unknown:
         text = f"{called(pair.unknown[:1])} gives what a bag of mode='mean' gives"
-        remedies.append(Remedy("mode", advice, _as_bag(mode="mean"), always(text)))
+        remedies.append(Remedy("mode", advice, _as_bag(mode="mean"), text))
     return remedies
 
 
@@ -103,7 +105,7 @@ def offsets(pair: Pair) -> list[Remedy]:
     who = called(taking or pair.unknown)
     text = f"the last of the {count} offsets is the end, and {who} takes it for one more row"
     change = setting(last_offset=True) if taking else _as_bag(last_offset=False)
-    return [Remedy("offsets", advice, change, always(text))]
+    return [Remedy("offsets", advice, change, text)]
 
 
 def _as_bag(**options: Any) -> Change:
@@ -126,7 +128,8 @@ def bias(pair: Pair) -> list[Remedy]:
 def _bias_seen(pair: Pair) -> str:
     added = [(side, side.bias) for side in pair.sides if side.bias is not None]
     seen = ", ".join(
-        f"{side.called} adds a bias of up to {float(bias.abs().max()):.3g}" for side, bias in added
+        f"{side.called} adds a bias of up to {float(bias.double().abs().max()):.3g}"
+        for side, bias in added
     )
     other = pair.other(added[0][0])
     if len(added) > 1 or not pair.given.of_ids or other.table is None:
@@ -148,7 +151,7 @@ def padding(pair: Pair) -> list[Remedy]:
         )
         advice = "make the EmbeddingBag without padding_idx, or leave these entries out of both"
         counted = both(lambda s: replace(s, padding_idx=None) if s.kind == "EmbeddingBag" else s)
-        remedies.append(Remedy("padding_idx", advice, counted, always(text)))
+        remedies.append(Remedy("padding_idx", advice, counted, text))
     for side in padded:
         if not side.weight[side.padding_idx].any():
             remedies.append(_zeroing(side, pair.other(side)))
@@ -169,7 +172,7 @@ def _zeroing(padded: Side, other: Side) -> Remedy:
     advice = f"zero row {row} of the table of {other.name}, too"
     if other.kind == "Linear":
         advice += f", which is column {row} of its weight"
-    return Remedy("padding_idx", advice, both(zero), always(seen))
+    return Remedy("padding_idx", advice, both(zero), seen)
 
 
 def max_norm(pair: Pair) -> list[Remedy]:
@@ -177,21 +180,38 @@ def max_norm(pair: Pair) -> list[Remedy]:
     limited = [side for side in pair.sides if side.max_norm is not None]
     if not limited:
         return []
-    limit, kind = limited[0].max_norm, limited[0].norm_type
-
-    def seen(pair: Pair) -> str:
-        return "; ".join(_shortened(side, pair) for side in limited)
-
-    advice = "read without max_norm (max_norm=None)"
-    same = f"shorten the rows of the other in the same way, to max_norm={limit:g}"
+    first, advice = limited[0], "read without max_norm (max_norm=None)"
+    same = f"shorten the rows of the other in the same way, to max_norm={first.max_norm:g}"
+    before = (
+        f"{first.called} has max_norm={first.max_norm:g} and shortened rows when it read before"
+    )
     return [
-        Remedy("max_norm", advice, setting(max_norm=None), seen),
-        Remedy("max_norm", same, setting(max_norm=limit, norm_type=kind), seen),
+        Remedy("max_norm", advice, setting(max_norm=None), partial(_shortening, limited)),
+        Remedy("max_norm", same, partial(_shorten, first), before),
     ]
 
 
-def _shortened(side: Side, pair: Pair) -> str:
-    long = torch.linalg.vector_norm(side.weight.double(), side.norm_type, 1) > side.max_norm
-    read = long & torch.isin(torch.arange(len(long), device=long.device), pair.given.bags.ids)
-    state = f"rewrites {named(read)}" if read.any() else "has shortened rows when it read before"
-    return f"{side.called} has max_norm={side.max_norm:g} and {state}"
+def _shortening(limited: list[Side], pair: Pair) -> str:
+    texts = []
+    for side in limited:
+        changed = bits_differ(table_as_read(side, pair.given), side.weight).any(1).nonzero()
+        rows = named(changed.flatten().tolist()) if len(changed) else "no row"
+        texts.append(f"{side.called} has max_norm={side.max_norm:g} and rewrites {rows}")
+    return "; ".join(texts)
+
+
+def _shorten(limited: Side, pair: Pair) -> Pair:
+    """Shorten rows as one side does when it reads, if its own are as short already."""
+
+    def settled(side: Side) -> Side:
+        if side.table is None:
+            return side
+        side = replace(side, max_norm=limited.max_norm, norm_type=limited.norm_type)
+        for _ in range(READINGS):
+            side = replace(side, table=table_as_read(side, pair.given))
+        return replace(side, max_norm=None)
+
+    own = pair.side(limited.name)
+    slack = 8 * torch.finfo(own.weight.dtype).eps
+    short = torch.allclose(settled(own).weight, own.weight, slack, 1e-6, equal_nan=True)
+    return both(settled)(pair) if short else pair

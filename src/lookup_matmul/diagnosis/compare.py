@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import log10
 
 import torch
 
+from lookup_matmul.diagnosis import causes_of_numbers as numbers
 from lookup_matmul.diagnosis import causes_of_reading as reading
+from lookup_matmul.diagnosis import causes_of_rows as rows
 from lookup_matmul.diagnosis import causes_of_tables as tables
 from lookup_matmul.diagnosis import gradients
 from lookup_matmul.diagnosis.agree import agree, output_bound
 from lookup_matmul.diagnosis.inputs import read_input
 from lookup_matmul.diagnosis.layers import Layer, read_side
-from lookup_matmul.diagnosis.report import BITS, MISSING, Cause, Comparison
-from lookup_matmul.diagnosis.run import Pair, call, precision, untouched
-from lookup_matmul.diagnosis.search import Judge, Trial, applied, close, good, search
+from lookup_matmul.diagnosis.report import BITS, MISSING, VALUE, Cause, Comparison
+from lookup_matmul.diagnosis.run import Pair, call, untouched
+from lookup_matmul.diagnosis.search import Judge, Remedy, Trial, applied, good, search
 from lookup_matmul.sparse.bags import Rows
 
 # From the most to the least specific: a copied table makes any two agree, so it is asked last.
 CAUSES = (
-    tables.transposed, reading.outside, reading.width, tables.dtype, reading.offsets, reading.mode,
-    reading.values, reading.bias, reading.padding, reading.max_norm, tables.autocast,
-    tables.not_finite, tables.negative_zero, tables.subnormal, tables.matmul_precision,
-    tables.weights,
+    tables.layout, reading.outside, reading.width, numbers.dtype, rows.order,
+    reading.offsets, reading.mode, reading.values, reading.bias, reading.padding, reading.max_norm,
+    numbers.autocast, numbers.not_finite, numbers.negative_zero, numbers.subnormal,
+    numbers.matmul_precision, rows.scale, tables.weights,
 )  # fmt: skip
 
 
@@ -96,15 +97,12 @@ def _device(pair: Pair) -> torch.device:
 
 
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:
-    apart = len({side.weight.shape[1] for side in pair.tabled}) > 1 and not tables.transposed(pair)
+    apart = len({side.weight.shape[1] for side in pair.tabled}) > 1 and not tables.layout(pair)
     trials = () if apart or not pair.tabled else CAUSES
     outputs, mended = _explain(pair, trials, lambda p: agree(*p.outcomes(), output_bound(p)))
     found = outputs.causes
     if not found and outputs.verdict == MISSING:  # nothing is left to be tried without these ids
-        found = tuple(
-            Cause(remedy.name, remedy.evidence(pair), remedy.advice, verified=False)
-            for remedy in reading.outside(pair)
-        )
+        found = tuple(_cause(remedy, pair, verified=False) for remedy in reading.outside(pair))
     found = _unsteady(pair) + found
     notes = _of_input(pair) + ([] if good(outputs.before) else _of_callables(pair))
     if not found or any(cause.name == "weights" for cause in found):
@@ -112,7 +110,7 @@ def _compare(pair: Pair, with_gradients: bool) -> Comparison:
     if apart:
         notes.append("the embedding dimensions differ, which no remedy mends")
     explained = None
-    if with_gradients and close(outputs.after):
+    if with_gradients and good(outputs.after, VALUE):
         explained = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
     elif with_gradients:
         notes.append("the gradients were not compared, since the outputs do not agree")
@@ -125,18 +123,23 @@ def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Compari
         return Comparison(before, before), pair
     remedies, tried = search(pair, trials, judge)
     mended = applied(pair, remedies)
-    found = []
-    for remedy in remedies:
-        others = applied(pair, [other for other in remedies if other is not remedy])
-        found.append(Cause(remedy.name, remedy.evidence(others), remedy.advice))
-    return Comparison(before, judge(mended), tuple(found), tuple(tried)), mended
+    found = tuple(
+        _cause(remedy, applied(pair, [other for other in remedies if other is not remedy]))
+        for remedy in remedies
+    )
+    return Comparison(before, judge(mended), found, tuple(tried)), mended
+
+
+def _cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
+    seen = remedy.evidence if isinstance(remedy.evidence, str) else remedy.evidence(pair)
+    return Cause(remedy.name, seen, remedy.advice, verified)
 
 
 def _unsteady(pair: Pair) -> tuple[Cause, ...]:
     """Name callables whose second output is not the first."""
     found = []
     for side in pair.unknown:
-        with precision(pair):
+        with pair.precision():
             again = agree(pair.outcome(side), call(side, pair.given))
         if pair.outcome(side).raised or again.verdict == BITS:
             continue
@@ -164,15 +167,15 @@ def _of_input(pair: Pair) -> list[str]:
 def _of_callables(pair: Pair) -> list[str]:
     """Say what was out of reach, and what a callable that raised was given."""
     notes = []
-    for side in pair.unknown:
+    for name, side in ((side.called, side) for side in pair.unknown):
         notes.append(
-            f"{side.called} cannot be looked into; pass the layer itself to have its bias, "
-            "options and table tried"
+            f"{name} cannot be looked into; pass the layer itself to have its bias, options and "
+            "table tried"
         )
         if pair.outcome(side).raised and pair.given.of_ids:
             notes.append(
-                f"{side.called} got the ids as you passed them; if it multiplies, write the rows "
-                "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
+                f"{name} got the ids as you passed them; if it multiplies, write the rows inside "
+                "of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
             )
     return notes
 
@@ -185,12 +188,12 @@ def _patterns(pair: Pair) -> list[str]:
     if a.dim() < 2 or not a.numel():
         return []
     a, b, eps = a.double().flatten(0, -2), b.double().flatten(0, -2), torch.finfo(a.dtype).eps
-    gap, slack = b - a, 8 * eps * float(torch.maximum(a.abs().max(), b.abs().max()))
-    if not (a - a[0]).abs().max() > slack or not gap.abs().max() > slack:
+    gap, slack = b - a, 8 * eps * torch.maximum(a.abs(), b.abs())
+    if not ((a - a[0]).abs() > slack).any() or not (gap.abs() > slack).any():
         return []  # a single row, or one that is repeated, is all patterns at once
-    if (gap - gap[0]).abs().max() <= slack:
+    if ((gap - gap[0]).abs() <= slack + slack[0]).all():
         return ["b minus a is the same in each row, as where a bias is added"]
     factor = float((a * b).sum() / (a * a).sum())
-    if (b - factor * a).abs().max() <= slack:
-        return [f"b is {factor:.{min(6, int(-log10(eps)))}g} times a"]
+    if ((b - factor * a).abs() <= slack).all():
+        return [f"b is {rows.in_digits(factor, eps)} times a"]
     return []

@@ -1,16 +1,14 @@
 """Whether two tables receive the same gradient, and why not."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
 
 from lookup_matmul.diagnosis.agree import agree, gradient_bound
 from lookup_matmul.diagnosis.layers import Side, called
-from lookup_matmul.diagnosis.report import DIFFERENT, Agreement
-from lookup_matmul.diagnosis.run import Outcome, Pair, compute, precision, said, table_as_read
-from lookup_matmul.diagnosis.search import Remedy, Trial, always, setting
+from lookup_matmul.diagnosis.report import Agreement
+from lookup_matmul.diagnosis.run import Outcome, Pair, compute, said, table_as_read
+from lookup_matmul.diagnosis.search import Remedy, Trial, setting
 
 
 def gradients_agree(pair: Pair) -> Agreement:
@@ -21,11 +19,8 @@ def gradients_agree(pair: Pair) -> Agreement:
         return agree(first, second)
     rows = min(len(a), len(b))  # rows that only one table has were not asked for
     together = bound[:rows] + other_bound[:rows] if a.shape[1] == b.shape[1] else 0.0
-    agreement = agree(Outcome(a[:rows]), Outcome(b[:rows]), together)
-    if kind == other:
-        return agreement
-    reason = f"layout {kind} in a, {other} in b; {agreement.reason}".rstrip("; ")
-    return replace(agreement, verdict=DIFFERENT, reason=reason)
+    layout = "" if kind == other else f"layout {kind} in a, {other} in b"
+    return agree(Outcome(a[:rows]), Outcome(b[:rows]), together, layout)
 
 
 def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor | None]:
@@ -33,7 +28,7 @@ def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor | None
         return Outcome(raised="has no gradient: its table does not require one"), "", None
     try:
         leaf = table_as_read(side, pair.given).clone().requires_grad_()
-        with torch.enable_grad(), precision(pair):
+        with torch.enable_grad(), pair.precision():
             output = compute(side, pair.given, leaf)
         arriving = _arriving(output)
         (gradient,) = torch.autograd.grad(output, leaf, arriving)
@@ -50,18 +45,13 @@ def _arriving(output: torch.Tensor) -> torch.Tensor:
     return numbers.to(output.device, output.dtype)
 
 
-def _option(
-    name: str,
-    advice: str,
-    has: Callable[[Side], bool],
-    text: Callable[[list[Side]], str],
-    **mended: Any,
-) -> Trial:
+def _option(name: str, advice: str, seen: str, **mended: Any) -> Trial:
     """Make a cause of what some layers have and what changes nothing but their gradients."""
 
     def trial(pair: Pair) -> list[Remedy]:
-        sides = [side for side in pair.sides if has(side)]
-        return [Remedy(name, advice, setting(**mended), always(text(sides)))] if sides else []
+        sides = [s for s in pair.sides if any(getattr(s, k) != v for k, v in mended.items())]
+        text = seen.format(called(sides), " and ".join(str(side.padding_idx) for side in sides))
+        return [Remedy(name, advice, setting(**mended), text)] if sides else []
 
     return trial
 
@@ -70,32 +60,25 @@ CAUSES = (
     _option(
         "frozen",
         "call weight.requires_grad_(), or make the layer with from_pretrained(..., freeze=False)",
-        lambda side: not side.trained,
-        lambda sides: f"no gradient reaches {called(sides)}",
+        "no gradient reaches {0}",
         trained=True,
     ),
     _option(
         "padding_idx",
         "make the layer without padding_idx, or zero the row's gradient in both",
-        lambda side: side.padding_idx is not None,
-        lambda sides: (
-            "no gradient reaches "
-            + " and ".join(f"row {side.padding_idx} of {side.called}" for side in sides)
-        ),
+        "no gradient reaches row {1} of {0}",
         padding_idx=None,
     ),
     _option(
         "scale_grad_by_freq",
         "make the layer with scale_grad_by_freq=False",
-        lambda side: side.by_frequency,
-        lambda sides: f"{called(sides)} divide{'s' * (len(sides) == 1)} by how often each id comes",
+        "the gradient of a row is divided by how often its id comes in {0}",
         by_frequency=False,
     ),
     _option(
         "sparse gradient",
         "make the layer with sparse=False, or call weight.grad.to_dense() before you compare",
-        lambda side: side.sparse,
-        lambda sides: f"only the rows that were read are in the gradient of {called(sides)}",
+        "only the rows that were read are in the gradient of {0}",
         sparse=False,
     ),
 )

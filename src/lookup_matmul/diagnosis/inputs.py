@@ -104,10 +104,11 @@ def _dense(rows: torch.Tensor) -> Input:
             "dimensions before the last with rows.flatten(0, -2), write a single row as row[None], "
             "and ids as whole numbers, with .long()."
         )
-    owners, ids = rows.detach().nonzero(as_tuple=True)
+    numbers = rows.detach().float() if rows.dtype.itemsize == 1 else rows.detach()
+    owners, ids = numbers.nonzero(as_tuple=True)
     counts = torch.bincount(owners, minlength=len(rows))
     offsets = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    bags = _without_ones(Bags(ids, offsets, rows.detach()[owners, ids]))
+    bags = _without_ones(Bags(ids, offsets, numbers[owners, ids]))
     return Input(rows, bags, (len(rows),), by_offsets=True, width=rows.shape[1])
 
 

@@ -1,6 +1,6 @@
 """A layer described as plain data, so that it can be varied: its table and its options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,6 +30,7 @@ class Side:
     last_offset: bool = True
     weighted: bool = True  # by the values of the rows, for which an Embedding has no place
     whole: bool = False  # computed in float64 and rounded once
+    error: float = 0.0  # of each number of the table, relative to it, beyond the caller's
     trained: bool = False
     by_frequency: bool = False
     sparse: bool = False
@@ -57,6 +58,13 @@ def called(sides: Sequence[Side]) -> str:
     return " and ".join(side.called for side in sides)
 
 
+def named(rows: Iterable[int]) -> str:
+    """Name rows of a table by their numbers, at most six of them."""
+    numbers = list(rows)
+    listed = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
+    return f"row{'s' if len(numbers) != 1 else ''} {listed}"
+
+
 def read_side(name: str, layer: Layer) -> Side:
     """Read a layer, a table or a callable, or raise with its name and what to do."""
     if isinstance(layer, torch.Tensor):
@@ -75,8 +83,7 @@ def read_side(name: str, layer: Layer) -> Side:
     if kind is None:
         raise TypeError(
             f"{name} has type {full}, expected torch.nn.Embedding, EmbeddingBag or Linear, which "
-            f"hold a table; pass the one inside of it that you mean, or {as_function}, and it is "
-            "compared without looking into it."
+            f"hold a table; pass the one inside of it that you mean, or {as_function}."
         )
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(

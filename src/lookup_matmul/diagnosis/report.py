@@ -54,12 +54,12 @@ is 0.5
             parts.append(places + "{} in a, {} in b".format(*_shown(*self.values)))
         if self.verdict == VALUE:
             parts.append("only signs of zeros or bits of NaN")
+        elif self.first is None and self.verdict == DIFFERENT and self.total:
+            parts.append(f"all numbers are {ROUNDING if self.largest else VALUE}")
         elif self.first is not None and self.largest < float("inf"):
             parts.append(f"the largest difference is {self.largest:.3g}")
-        elif self.reason.startswith("dtype"):
-            parts.append("all numbers are equal in value")
         if self.bound:
-            parts.append(f"rounding alone allows {self.bound:.3g}")
+            parts.append(f"rounding alone allows up to {self.bound:.3g}, by place")
         return f"{self.verdict}: {'; '.join(parts)}" if parts else self.verdict
 
 
@@ -67,10 +67,11 @@ is 0.5
 class Cause:
     """Why two layers disagree, and what to do.
 
-    ``name`` is one of ``"bias"``, ``"transposed weight"``, ``"weights"``, ``"dtype"``,
-    ``"padding_idx"``, ``"max_norm"``, ``"ids out of range"``, ``"width of the rows"``,
-    ``"values ignored"``, ``"mode"``, ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``,
-    ``"negative zero"``, ``"subnormal numbers"``, ``"reduced matmul precision"``,
+    ``name`` is one of ``"bias"``, ``"transposed weight"``, ``"reshaped weight"``, ``"weights"``,
+    ``"order of the rows"``, ``"scaled rows"``, ``"dtype"``, ``"padding_idx"``, ``"max_norm"``,
+    ``"ids out of range"``, ``"width of the rows"``, ``"values ignored"``, ``"mode"``,
+    ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
+    ``"subnormal numbers"``, ``"reduced matmul precision"``,
     ``"not repeatable"``; of gradients ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and
     ``"sparse gradient"``. ``evidence`` is what was seen, ``remedy`` what to do, in a line, and
     ``verified`` whether it was tried: with it and those of the other causes the layers agree, and

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -61,13 +61,18 @@ class Pair:
         """Return the pair with this side in the place of that of its name."""
         return replace(self, a=side) if side.name == "a" else replace(self, b=side)
 
+    def precision(self) -> torch.autocast:
+        """Compute as the caller's autocast says, which is off for all else."""
+        kind = self.given.bags.ids.device.type
+        return torch.autocast(kind, self.autocast, enabled=self.autocast is not None)
+
     def outcomes(self) -> tuple[Outcome, Outcome]:
         """Run both sides."""
         return self.outcome(self.a), self.outcome(self.b)
 
     def outcome(self, side: Side) -> Outcome:
         """Run a side, a callable only once for each input."""
-        with precision(self):
+        with self.precision():
             if side.function is None:
                 return run(side, self.given)
             key = (side.name, id(self.given.passed), self.autocast)
@@ -86,14 +91,6 @@ def untouched(device: torch.device) -> Iterator[None]:
         torch.no_grad(),
         torch.autocast(device.type, enabled=False),
     ):
-        yield
-
-
-@contextmanager
-def precision(pair: Pair) -> Iterator[None]:
-    """Compute as the caller's autocast says, which is off for all else."""
-    kind = pair.given.bags.ids.device.type
-    with torch.autocast(kind, pair.autocast) if pair.autocast else nullcontext():
         yield
 
 
@@ -139,31 +136,27 @@ def compute(side: Side, given: Input, table: torch.Tensor) -> torch.Tensor:
         return F.embedding(ids, table, side.padding_idx, **backward).reshape(*given.shape, -1)
     if weights is not None:
         weights = weights.to(table.dtype) if side.weighted else None
-    if side.kind != "EmbeddingBag":  # the rows are added up, whatever the padding
-        return F.embedding_bag(
-            ids, table, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True,
-            **backward,
-        )  # fmt: skip
-    matrix = None if given.by_offsets else ids.reshape(offsets.numel() - 1, -1)
+    bag = side.kind == "EmbeddingBag"  # any other adds the rows up, whatever the padding
     rows = F.embedding_bag(
-        ids if matrix is None else matrix,
+        ids,
         table,
-        offsets if matrix is None else None,
-        mode=side.mode,
+        offsets,
+        mode=side.mode if bag else "sum",
         per_sample_weights=weights,
-        include_last_offset=matrix is None and side.last_offset,
-        padding_idx=side.padding_idx,
+        include_last_offset=side.last_offset or not (bag and given.by_offsets),
+        padding_idx=side.padding_idx if bag else None,
         **backward,
     )
-    return rows if matrix is None else rows.reshape(*given.shape, -1)
+    return rows if given.by_offsets else rows.reshape(*given.shape, -1)
 
 
 def table_as_read(side: Side, given: Input) -> torch.Tensor:
     """Return the table, shortened where ``max_norm`` does so while reading, on a copy."""
     if side.max_norm is None:
         return side.weight
+    ids = given.bags.ids[~given.outside(len(side.weight))]  # torch does not check them
     copy = side.weight.clone(memory_format=torch.contiguous_format)
-    return torch.embedding_renorm_(copy, given.bags.ids, side.max_norm, side.norm_type)
+    return torch.embedding_renorm_(copy, ids, side.max_norm, side.norm_type)
 
 
 def said(error: BaseException) -> str:

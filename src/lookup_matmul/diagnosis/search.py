@@ -6,7 +6,7 @@ from itertools import combinations, product
 from typing import Any, TypeAlias
 
 from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.report import ROUNDING, VALUE, VERDICTS, Agreement
+from lookup_matmul.diagnosis.report import BITS, ROUNDING, VALUE, VERDICTS, Agreement
 from lookup_matmul.diagnosis.run import Pair
 
 EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
@@ -20,8 +20,9 @@ class Remedy:
 
     name: str
     advice: str  # in one line, for somebody who holds the two layers
-    apply: Change  # the order of several does not matter
-    evidence: Callable[[Pair], str]  # what is seen of a pair with all other remedies
+    apply: Change  # several are applied in the order of their causes
+    evidence: str | Callable[[Pair], str]  # or what is seen of a pair with all other remedies
+    spared: bool = False  # by a copy of the whole table
 
 
 # Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
@@ -39,20 +40,9 @@ def setting(**options: Any) -> Change:
     return both(lambda side: replace(side, **options))
 
 
-def always(text: str) -> Callable[[Pair], str]:
-    """Make evidence of what is so whatever else is mended."""
-    return lambda _: text
-
-
-def good(agreement: Agreement) -> bool:
-    """Tell whether nothing is left to explain: where nothing is rounded, all bits are asked."""
-    limit = ROUNDING if agreement.bound else VERDICTS[0]
-    return VERDICTS.index(agreement.verdict) <= VERDICTS.index(limit)
-
-
-def close(agreement: Agreement) -> bool:
-    """Tell whether the values agree, though signs of zeros or bits of NaN may not."""
-    limit = ROUNDING if agreement.bound else VALUE
+def good(agreement: Agreement, least: str = BITS) -> bool:
+    """Tell whether nothing is left to explain, where nothing is rounded in bits or in value."""
+    limit = ROUNDING if agreement.bound else least
     return VERDICTS.index(agreement.verdict) <= VERDICTS.index(limit)
 
 
@@ -66,10 +56,10 @@ def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Reme
     groups = [remedies for cause in causes if (remedies := cause(pair))]
     if not groups:
         return [], []
-    tried = [group[0].name for group in groups]
+    tried = list(dict.fromkeys(remedy.name for group in groups for remedy in group))
     # Remedies that leave the sign of a zero apart are worth naming, unless nothing else was.
-    for enough in (good,) if close(judge(pair)) else (good, close):
-        if found := _smallest(pair, groups, lambda p, ok=enough: ok(judge(p))):  # type: ignore[misc]
+    for least in (BITS,) if good(judge(pair), VALUE) else (BITS, VALUE):
+        if found := _smallest(pair, groups, lambda p, least=least: good(judge(p), least)):  # type: ignore[misc]
             return found, tried
     return [], tried
 
@@ -85,19 +75,17 @@ def _smallest(
     pair: Pair, groups: list[list[Remedy]], enough: Callable[[Pair], bool]
 ) -> list[Remedy]:
     *specific, last = groups
+    beside = [group for group in specific if not group[0].spared]
+    chosen: list[Sequence[list[Remedy]]] = []
     for size in range(1, EXHAUSTIVE + 1):
-        chosen = list(combinations(specific, size))
+        chosen += combinations(specific, size)
         # The last one explains nearly everything, so it stands back behind two others.
-        chosen += (
-            [(*others, last) for others in combinations(specific, size - 2)] if size > 1 else []
-        )
-        for group in chosen:
-            for remedies in product(*group):
-                if enough(applied(pair, remedies)):
-                    return list(remedies)
-    for remedies in product(*groups):
-        if enough(applied(pair, remedies)):
-            return _needed(pair, list(remedies), enough)
+        if size > 1:
+            chosen += [(*others, last) for others in combinations(beside, size - 2)]
+    for group in [*chosen, specific, [*beside, last]]:
+        for remedies in product(*group):
+            if enough(applied(pair, remedies)):
+                return _needed(pair, list(remedies), enough)
     return []
 
 
