@@ -165,6 +165,7 @@ def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 2**15
     assert sizes[-1] == (2**27 if quick else 2**29)
+    assert found["first_touch"]
     for point in found["first_touch"]:
         expected = 2 / 4e9 if point["allocated"] > 2**25 else 0
         assert point["s_per_byte"][1] == pytest.approx(expected)
