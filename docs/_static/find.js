@@ -70,9 +70,12 @@ window.siteSearch = (() => {
   const fitting = (kind, there, weight, least) => entries.flatMap((entry, id) => entry[kind]
     .map(said => ({ id, said, score: sum([...said].filter(each => there.has(each)), weight) / sum(said, weight) }))
     .filter(({ score }) => score >= least)).sort(better);
-  const byError = text => { // of chained exceptions the last one comes first, then the longest message
+  const byError = text => { // of chained exceptions the last one comes first, and of messages the one that ends last
     const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/).reverse();
-    return once(chained.flatMap(part => fitting("errors", new Set(pairs(part)), weigh, SAID)));
+    return once(chained.flatMap(part => {
+      const told = pairs(part), end = ({ said }) => told.lastIndexOf([...said].pop());
+      return fitting("errors", new Set(told), weigh, SAID).sort((a, b) => b.score - a.score || end(b) - end(a) || better(a, b));
+    }));
   };
   const byQuestion = text => {
     const words = singles(text), found = [];

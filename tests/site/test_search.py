@@ -63,7 +63,7 @@ FIRST = {
     "embedding_bag": "tutorials/csr-is-an-embedding-bag",
     "hash collisions embedding": "tutorials/categories-in-tables#categories-hashing",
     "adam updates rows not in batch": "tutorials/what-a-step-moves#momentum-and-adam-go-on-moving-a-row-that-was-used-before",
-    "weight decay unused embedding rows": "tutorials/what-a-step-moves#weight-decay-moves-rows-that-no-batch-used",
+    "weight decay unused embedding rows": "symptoms/silent#symptom-unused-rows",
     "sparse=True which optimizers": "tutorials/what-a-step-moves#only-some-optimizers-take-it",
     "embedding table does not fit in memory": "tutorials/table-does-not-fit",
     "row wise sharding of embedding tables": "tutorials/on-many-machines",
