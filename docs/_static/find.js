@@ -6,8 +6,7 @@ window.siteSearch = (() => {
   const stemmer = new Stemmer(), stops = new Set(stopWords);
   const READ = 50_000; // letters at the end of a text; its last error is there
   const ASKED = 400; // letters of an error in which words are looked for
-  const HEAD = 120; // letters of a message; behind them long ones say what others say too
-  const SAID = 0.6; // the part of an error's text that has to be there
+  const SAID = 0.6, HEAD = 120; // the part of an error's text that has to be there, and its first letters, which are its own
   const TOLD = 0.8, NEAR = 40; // the part of a question's words that has to be there, and among how many words
 
   // British and American spelling fall together: optimiser and optimizer, behaviour and behavior.
@@ -34,7 +33,7 @@ window.siteSearch = (() => {
       about: i ? "" : about,
       also: names.slice(1).join("\n"),
       exact: names.map(set),
-      errors: (said.length ? [title, ...said] : []).map(text => new Set(pairs(text.replace(/^\w+: (?=.* .* )/, "").slice(0, HEAD)))),
+      errors: said.length ? [title, ...said].map(text => new Set(pairs(text.replace(/^\w+: (?=.* .* )/, "").slice(0, HEAD)))) : [],
       questions: [...(url.startsWith("symptoms/") && !said.length ? [title] : []), ...also.split("\n")]
         .filter(text => / .* /.test(text)).map(text => new Set(singles(text))), // names of code are no questions
       ofError: said.some(text => /\w+(Error|Exception): /.test(text)) ? terms(title) : [],
@@ -59,39 +58,34 @@ window.siteSearch = (() => {
     id, title, also, about, above: above.join("\n"), words: decode(words),
   })), { chunkSize: 20 });
 
-  // What few errors say weighs more.
-  const rarity = new Map();
-  for (const { errors } of entries) {
-    for (const pair of new Set(errors.flatMap(said => [...said]))) rarity.set(pair, (rarity.get(pair) || 0) + 1);
-  }
+  const rarity = new Map(), told = entries.flatMap(({ errors }) => [...new Set(errors.flatMap(said => [...said]))]);
+  for (const pair of told) rarity.set(pair, (rarity.get(pair) || 0) + 1); // what few errors say weighs more
   const weigh = pair => 1 / rarity.get(pair);
-  const share = (sought, there, weight) => sum([...sought].filter(each => there.has(each)), weight) / sum(sought, weight);
-  const better = (a, b) => b.part - a.part || b.score - a.score || b.said.size - a.said.size;
+  const better = (a, b) => b.score - a.score || b.said.size - a.said.size;
+  const once = found => found.filter(({ id }, i) => found.findIndex(each => each.id === id) === i);
 
   /* The one rule for what fits a text, short or long: it says most of an error of the entry or, in words that stand
      together, most of a question that the entry answers, which is its title or stands in its index. A text about
      something else has common words of an entry, and not those; so nothing fits it. */
-  const byError = text => {
-    // Of chained exceptions the last one comes first.
-    const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/);
-    return fitting("errors", chained.map(part => new Set(pairs(part))), weigh, SAID);
+  const fitting = (kind, there, weight, least) => entries.flatMap((entry, id) => entry[kind]
+    .map(said => ({ id, said, score: sum([...said].filter(each => there.has(each)), weight) / sum(said, weight) }))
+    .filter(({ score }) => score >= least)).sort(better);
+  const byError = text => { // of chained exceptions the last one comes first, and of messages the one that ends last
+    const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/).reverse();
+    return once(chained.flatMap(part => {
+      const told = pairs(part), end = ({ said }) => told.lastIndexOf([...said].pop());
+      return fitting("errors", new Set(told), weigh, SAID).sort((a, b) => b.score - a.score || end(b) - end(a) || better(a, b));
+    }));
   };
   const byQuestion = text => {
-    const words = singles(text), places = [];
-    for (let at = 0; !at || at + NEAR / 2 < words.length; at += NEAR / 2) places.push(new Set(words.slice(at, at + NEAR)));
-    return fitting("questions", places, () => 1, TOLD);
-  };
-  const fitting = (kind, places, weight, least) => entries.flatMap((entry, id) => {
-    const found = entry[kind].flatMap(said => places.map((there, part) => ({ id, said, part, score: share(said, there, weight) })));
-    return found.filter(({ score }) => score >= least).sort(better).slice(0, 1);
-  }).sort(better);
-
-  const counts = new Map();
-  const count = term => {
-    if (!counts.has(term)) counts.set(term, index.search(term, { tokenize: each => [each] }).length);
-    return counts.get(term);
+    const words = singles(text), found = [];
+    for (let at = 0; !at || at + NEAR / 2 < words.length; at += NEAR / 2) {
+      found.push(...fitting("questions", new Set(words.slice(at, at + NEAR)), () => 1, TOLD));
+    }
+    return once(found.sort(better));
   };
 
+  const count = term => index.search(term, { tokenize: each => [each] }).length;
   const byWords = asked => {
     const text = asked.slice(0, ASKED).replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
     const known = singles(text).length ? singles(text) : parts(text).map(stem);
@@ -103,8 +97,7 @@ window.siteSearch = (() => {
       fuzzy: term => term[0] !== "+" && term.length > 4 && !count(term) && 0.25,
     });
     const rare = new Map(known.map(word => [word, Math.log(1 + entries.length / (1 + count(word)))]));
-    const total = sum(rare.values(), each => each);
-    const all = new Set([...known, ...phrase]), exact = set(text);
+    const total = sum(rare.values(), each => each), all = new Set([...known, ...phrase]), exact = set(text);
     for (const result of found) {
       const entry = entries[result.id];
       // The part of the question that the entry answers: a rare word tells more than a common one.
@@ -119,10 +112,12 @@ window.siteSearch = (() => {
     return found.filter(({ score }) => score > found[0].score / 30);
   };
 
-  // For the box: the entries whose error the text has, or else those that answer its question; often none.
+  // For the box: the entries whose error the text has, with the line that says most of the first, or that answer its question.
   const fits = asked => {
     const text = asked.slice(-READ), errors = byError(text);
-    return errors.length ? { found: errors, line: lineOf(errors[0], text) } : { found: byQuestion(text) };
+    if (!errors.length) return { found: byQuestion(text), line: "" };
+    const rated = text.split("\n").map(line => [sum(pairs(line), pair => (errors[0].said.has(pair) ? weigh(pair) : 0)), line.trim()]);
+    return { found: errors, line: rated.reduce((best, each) => (each[0] >= best[0] ? each : best))[1] };
   };
 
   // For the search: first the errors that stand in the text, then what the last error's words or the question's lead to.
@@ -131,12 +126,6 @@ window.siteSearch = (() => {
     for (const error of errors) error.terms = singles(text);
     const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
     return { errors, words: words.filter(({ id }) => !those.has(id)) };
-  };
-
-  // The line that says most of an error.
-  const lineOf = ({ said }, text) => {
-    const rated = text.split("\n").map(line => [sum(pairs(line), pair => (said.has(pair) ? weigh(pair) : 0)), line.trim()]);
-    return rated.reduce((best, each) => (each[0] >= best[0] ? each : best))[1];
   };
 
   return { entries, terms, ready, find, fits };

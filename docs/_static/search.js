@@ -14,10 +14,7 @@
     mark.textContent = piece;
     return mark;
   });
-  const hits = result => {
-    const matched = new Set(result.terms);
-    return word => terms(word).filter(term => matched.has(term));
-  };
+  const hits = result => word => terms(word).filter(term => result.terms.includes(term));
 
   // The stretch of the text that has most of the words asked for.
   const excerpt = (text, matches) => {

@@ -35,10 +35,10 @@
       return;
     }
     if (text !== input.value) return;
-    const fits = text.trim() ? siteSearch.fits(text) : { found: [] };
+    const fits = text.trim() ? siteSearch.fits(text) : { found: [], line: "" };
     const items = fits.found.slice(0, MOST).map(itemOf), count = items.length === 1 ? "1 entry" : `${items.length} entries`;
     line.hidden = !fits.line;
-    line.textContent = fits.line ? fits.line.slice(0, 400) : "";
+    line.textContent = fits.line.slice(0, 400);
     found.replaceChildren(...items);
     search.hidden = !text.trim() || items.length > 0;
     const said = text.match(/^.*\w(?:Error|Exception)\b.*$/gm) || [text]; // the last error's line, or how the text begins
