@@ -159,7 +159,7 @@ def test_a_text_about_something_else_finds_no_cause(answers, text):
 
 
 def test_real_threads_lead_to_their_causes(box):
-    """Of thirty, as their authors wrote them, 26 find their entry first, and none finds a wrong one."""
+    """Of thirty, 26 find their entry first, and none finds a wrong one."""
     found = paste(box, *(thread["text"] for thread in THREADS))
     firsts = [each["entries"][0] if each["entries"] else "" for each in found]
     wrong = {
