@@ -7,7 +7,7 @@ window.siteSearch = (() => {
   const READ = 50_000; // letters at the end of a text; its last error is there
   const ASKED = 400; // letters of an error in which words are looked for
   const SAID = 0.6, HEAD = 120; // the part of an error's text that has to be there, and its first letters, which are its own
-  const TOLD = 0.8, NEAR = 40; // the part of a question's words that has to be there, and among how many words
+  const TOLD = 0.85, NEAR = 40; // the part of a question's words that has to be there, and among how many words
 
   // British and American spelling fall together: optimiser and optimizer, behaviour and behavior.
   const stem = word => stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or"));
@@ -115,7 +115,8 @@ window.siteSearch = (() => {
   // For the box: the entries whose error the text has, with the line that says most of the first, or that answer its question.
   const fits = asked => {
     const text = asked.slice(-READ), errors = byError(text);
-    if (!errors.length) return { found: byQuestion(text), line: "" };
+    // An error that no entry has is no question: what stands beside it would lead to another cause.
+    if (!errors.length) return { found: /\b[A-Z]\w*(?:Error|Exception): /.test(text) ? [] : byQuestion(text), line: "" };
     const rated = text.split("\n").map(line => [sum(pairs(line), pair => (errors[0].said.has(pair) ? weigh(pair) : 0)), line.trim()]);
     return { found: errors, line: rated.reduce((best, each) => (each[0] >= best[0] ? each : best))[1] };
   };

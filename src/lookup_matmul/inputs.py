@@ -45,7 +45,7 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 
     Every form calls this before it computes anything, unless told ``check=False``.
 
-    ``ids`` are as for :func:`check_ids`, whose errors this has; ``weight`` has shape (vocabulary
+    ``ids`` are as for ``check_ids``, whose errors this has; ``weight`` has shape (vocabulary
     size, embedding dimension) and a floating dtype. One that is no tensor or of another dtype is a
     TypeError, one that is sparse or not two-dimensional a ValueError. Two devices are left to
     torch, whose error says so.

@@ -10,7 +10,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 from made_up_recording import SOUND, around, ceilings, measured
-from scratch import Copy
+from scratch import PROSE, Copy
 from served import ROOT
 from test_notebooks import FIRST, run_away
 
@@ -83,10 +83,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     for path in (copy.root / RECORDED).glob("*.json"):
         path.unlink()
     page = copy.root / "docs" / "tutorials" / "on-a-gpu.md"
-    text = re.sub(r"(?<!!)\[([^]\n]*)\]\([^)\n]*\)", r"\1", page.read_text("utf-8"))
+    text = re.sub(r"(?<!!)\[([^]\n]*)\]\((?!gpu-)[^)\n]*\)", r"\1", page.read_text("utf-8"))
     page.write_text(re.sub(r"\{term\}`([^`<]*?)( <[^`]*)?`", r"\1", text), "utf-8")
     toctree = "# Index\n\n```{toctree}\ntutorials/on-a-gpu\n```\n\n```{bibliography}\n:all:\n```\n"
-    copy.write("index", toctree)
+    copy.write("index", toctree, head=PROSE)
     return copy
 
 
