@@ -138,6 +138,7 @@ def test_no_recording_then_two(copy: Copy) -> None:
 
 def measuring(copy: Copy) -> nbformat.NotebookNode:
     """Read the notebook that the page offers."""
+    built(copy)
     return nbformat.read(copy.root / "build" / "html" / "tutorials" / f"{NAME}.ipynb", as_version=4)
 
 
