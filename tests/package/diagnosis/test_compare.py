@@ -23,6 +23,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare, one_hot
+from lookup_matmul.diagnosis import causes_of_rows
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -250,6 +251,16 @@ def test_no_cause_is_named_wrongly_where_tables_say_little(data, name):
         "weights",
         "negative zero",
     }
+
+
+def test_moved_rows_are_sought_once_and_in_unrelated_tables_by_few_columns(monkeypatch):
+    """Two tables as they are and reshaped, each once, however many combinations are tried."""
+    seen, directions = [], causes_of_rows._directions
+    monkeypatch.setattr(
+        causes_of_rows, "_directions", lambda t: seen.append(t.shape) or directions(t)
+    )
+    compare(nn.Embedding(9, 20), nn.Linear(9, 20), torch.tensor([2, 0]))
+    assert seen == [(9, causes_of_rows.FEW)] * 6
 
 
 def test_a_transposed_table_of_any_shape():
