@@ -140,6 +140,14 @@ def test_the_rows_of_bad_numbers_are_named_with_their_side():
         assert cause.evidence.startswith(evidence)
 
 
+def test_bad_numbers_that_are_copied_are_no_cause():
+    """Of two lookups neither multiplies them, so the tables differ, and that is all."""
+    bad = TABLE.index_fill(0, IDS[:1], torch.nan)
+    assert [cause.name for cause in compare(bad, TABLE, IDS).causes] == ["weights"]
+    (cause,) = compare(bad, lambda ids: one_hot(ids, 5) @ bad, IDS[1:3]).causes
+    assert cause.name == "NaN or infinity"
+
+
 def test_the_layer_to_be_kept_out_of_autocast_is_named():
     """The one that multiplies."""
     b = nn.Linear(5, 3, bias=False)
