@@ -231,30 +231,22 @@ def test_a_sum_without_a_bound_is_refused():
         compare(table, table, rows)
 
 
-def counts():
-    """Give rows with values, in a notation that EmbeddingBag, Linear and functions take."""
-    return torch.tensor([0, 2, 2]), torch.tensor([0, 2, 3]), torch.tensor([2.0, 3.0, 4.0])
-
-
 TABLE = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
 NAN = TABLE.index_fill(0, torch.tensor([1]), torch.nan)
 
 
 @pytest.mark.parametrize(
-    ("function", "table", "rows", "name"),
+    ("function", "table", "ids", "name"),
     [
-        (lambda rows: F.embedding_bag(rows[0], TABLE, rows[1], mode="sum", include_last_offset=True), TABLE, counts(), "values ignored"),
-        (lambda rows: F.embedding_bag(rows[0], TABLE, rows[1], include_last_offset=True), TABLE, counts()[:2], "mode"),
-        (lambda rows: F.embedding_bag(rows[0], TABLE, rows[1], mode="sum"), TABLE, counts()[:2], "offsets"),
         (lambda ids: F.embedding(ids, TABLE.half()), TABLE, torch.tensor([2, 0]), "dtype"),
         (lambda ids: F.one_hot(ids, 4).float() @ NAN, NAN, torch.tensor([2, 0]), "NaN or infinity"),
         (lambda ids: F.embedding(ids, TABLE.T.contiguous()), TABLE, torch.tensor([2, 0]), "transposed weight"),
         (lambda ids: one_hot(ids.where(ids < 4, 0), 4) @ TABLE, TABLE, torch.tensor([2, 9]), "ids out of range"),
     ],
 )  # fmt: skip
-def test_causes_of_callables_that_show_from_outside(function, table, rows, name):
+def test_causes_of_callables_that_show_from_outside(function, table, ids, name):
     """A function cannot be looked into, but the other side can do as it does."""
-    report = compare(function, table, rows)
+    report = compare(function, table, ids)
     assert_named(report, {name})
     assert "cannot be looked into" in report.notes[0]
 
