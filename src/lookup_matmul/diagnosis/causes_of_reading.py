@@ -96,8 +96,7 @@ def bias(pair: Pair) -> list[Remedy]:
     added = [side for side in pair.sides if side.bias is not None]
     if not added:
         return []
-    other = pair.other(added[0])
-    instead = "add the same to the output of the other"
+    other, instead = pair.other(added[0]), "add the same to the output of the other"
     if len(added) == 1 and pair.given.of_ids and other.kind in ("Embedding", "table"):
         instead = f"look up in {other.code} + {added[0].name}.bias"
     advice = f"leave the bias out with bias=False, or {instead}"

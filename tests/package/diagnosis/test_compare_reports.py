@@ -41,18 +41,14 @@ def test_the_code_that_copies_a_table_copies_it(first, second, rows):
     assert compare(*run_code(report, "weights", a=a, b=b), IDS).verdict == BITS
 
 
-@pytest.mark.parametrize("second", ["Embedding", "EmbeddingBag", "Linear", "table"])
+@pytest.mark.parametrize("second", MAKE)
 def test_the_code_that_transposes_does_so(second):
     """Of a table, and of the Parameter of each layer."""
-    turned = TABLE.T.contiguous()
-    b = {
-        "Embedding": lambda: nn.Embedding.from_pretrained(turned),
-        "EmbeddingBag": lambda: nn.EmbeddingBag.from_pretrained(turned, mode="sum"),
-        "Linear": lambda: nn.Linear(5, 3, bias=False),
-        "table": lambda: turned,
-    }[second]()
-    if second == "Linear":
-        b.weight = nn.Parameter(TABLE.clone())
+    b = MAKE[second](5)
+    if second == "table":
+        b = TABLE.T.contiguous()
+    else:
+        b.weight = nn.Parameter(TABLE.clone() if second == "Linear" else TABLE.T.contiguous())
     a = nn.EmbeddingBag.from_pretrained(TABLE, mode="sum")
     given = torch.tensor([2, 0, 1, 2])
     report = compare(lambda ids: F.embedding(ids, TABLE), b, given)
