@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from planted import HIDDEN, OF_BAGS, OF_IDS, OF_VALUES, Case, bias, plant, subnormal, weights
+from planted import HIDDEN, OF_BAGS, OF_IDS, OF_VALUES, Case, plant, subnormal
 from scipy import sparse
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
@@ -117,9 +117,8 @@ def test_four_and_five_causes_at_once_are_named(drawn):
 @pytest.mark.parametrize("other", [None, "bias", "weights"])
 def test_flushed_subnormals_are_named(other):
     """Where the processor can be told to take them for zero, the product does and the copy not."""
-    case = case_of_ids((0, 5, 4))
-    for planted in (*([{"bias": bias, "weights": weights}[other]] if other else []), subnormal):
-        planted(case)
+    case = plant(case_of_ids((0, 5, 4)), {other}, OF_IDS)
+    subnormal(case)
     layers = case.layers()
     if not torch.set_flush_denormal(True):
         pytest.skip("this processor cannot be told to flush")

@@ -1,5 +1,7 @@
 """What a report says: the code of its remedies does what it says, and its notes are true."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
@@ -105,12 +107,11 @@ def test_a_pattern_of_the_outputs_is_a_note(dtype):
     table = TABLE.to(dtype)
     bias = torch.tensor([0.5, -1.3, 2.1], dtype=dtype)
     patterns = {
-        "b minus a is the same in each row, as where a bias is added": lambda ids: (
-            table[ids] + bias
-        ),
-        "b is 1.75 times a": lambda ids: table[ids] * 1.75,
+        "b minus a is the same in each row, as where a bias is added": table + bias,
+        "b is 1.75 times a": table * 1.75,
     }
-    for note, function in patterns.items():
+    for note, other in patterns.items():
+        function = partial(F.embedding, weight=other)
         report = compare(table, function, IDS)
         assert report.causes == ()
         assert report.notes[-1] == note
