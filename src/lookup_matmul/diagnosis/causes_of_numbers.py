@@ -1,7 +1,4 @@
-"""Causes that lie in single numbers and their formats, which a product treats as no copy does.
-
-As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
-"""
+"""Causes that lie in single numbers and their formats, which a product treats as no copy does."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""Causes that lie in what is read and how: in the input, and in the options of a layer.
-
-As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
-"""
+"""Causes that lie in what is read and how: in the input, and in the options of a layer."""
 
 from dataclasses import replace
 from functools import partial
@@ -18,21 +15,17 @@ READINGS = 8  # until rounding leaves no row longer than max_norm any more
 
 def outside(pair: Pair) -> list[Remedy]:
     """Leave out the rows with an id that a table has no row for."""
-
-    def out(pair: Pair) -> torch.Tensor:
-        return pair.given.outside(min(len(side.weight) for side in pair.tabled))
-
-    if not pair.tabled or not out(pair).any():
+    if not pair.tabled or not _out(pair).any():
         return []
 
     def leave_out(pair: Pair) -> Pair:
         kept = torch.ones_like(pair.given.bags.offsets[:-1], dtype=torch.bool)
-        kept[pair.given.owners[out(pair)]] = False
+        kept[pair.given.owners[_out(pair)]] = False
         return replace(pair, given=pair.given.keep(kept)) if kept.any() else pair
 
     def seen(pair: Pair) -> str:
         ids = pair.given.bags.ids
-        gone = ids[out(pair)]
+        gone = ids[_out(pair)]
         sizes = " and ".join(f"{len(side.weight)} in {side.called}" for side in pair.tabled)
         return (
             f"{gone.numel()} of {ids.numel()} ids have no row, the first is {int(gone[0])}; "
@@ -41,6 +34,10 @@ def outside(pair: Pair) -> list[Remedy]:
 
     advice = "correct these ids or mask them, or give both tables a row for each id"
     return [Remedy("ids out of range", advice, leave_out, seen)]
+
+
+def _out(pair: Pair) -> torch.Tensor:
+    return pair.given.outside(min(len(side.weight) for side in pair.tabled))
 
 
 def width(pair: Pair) -> list[Remedy]:

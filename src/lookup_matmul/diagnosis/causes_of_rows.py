@@ -1,7 +1,4 @@
-"""Causes that lie in the rows of a table: their order and their length.
-
-As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
-"""
+"""Causes that lie in the rows of a table: their order and their length."""
 
 from collections import defaultdict
 from dataclasses import replace

@@ -1,8 +1,4 @@
-"""Causes that lie in a table as a whole: in its layout, or in that it is another one.
-
-A cause is a function from a pair to its remedies, of which at most one is used: none if it cannot
-be the cause here. Each remedy is tried on both sides alike, as far as it says something to them.
-"""
+"""Causes that lie in a table as a whole: in its layout, or in that it is another one."""
 
 from dataclasses import replace
 from functools import partial

@@ -25,7 +25,7 @@ class Remedy:
     spared: bool = False  # by a copy of the whole table
 
 
-# Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
+# A cause gives its remedies for a pair, of which at most one is used: none if it cannot be one.
 Trial: TypeAlias = Callable[[Pair], list[Remedy]]
 Judge: TypeAlias = Callable[[Pair], Agreement]
 
