@@ -12,6 +12,8 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare, one_hot
 from lookup_matmul.diagnosis import causes_of_rows
+from lookup_matmul.diagnosis.report import Agreement
+from lookup_matmul.diagnosis.search import Remedy, search
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -196,6 +198,14 @@ def test_moved_rows_are_sought_once_and_in_unrelated_tables_by_few_columns(monke
     )
     compare(nn.Embedding(9, 20), nn.Linear(9, 20), torch.tensor([2, 0]))
     assert seen == [(9, causes_of_rows.FEW)] * 6
+
+
+def test_a_combination_in_which_a_remedy_changes_nothing_is_not_judged():
+    """Only the pair as it is, and for either verdict all four together."""
+    judged, idle = [], Remedy("idle", "", lambda pair: pair, "")
+    causes = [lambda _: [idle]] * 4
+    search("a pair", causes, lambda pair: judged.append(pair) or Agreement("different"))
+    assert len(judged) == 3
 
 
 def test_a_transposed_table_of_any_shape():
