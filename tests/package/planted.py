@@ -38,20 +38,28 @@ class Case:
 # Row 0 may be a padding row, row 1 is not asked for, row 2 is; there are at least four rows.
 
 
-def weights(case):
-    """Initialise the tables apart."""
-    case.second = torch.randn(case.second.shape)
+def option(**options):
+    """Make a cause of an option of the layer that looks up."""
+
+    def planted(case):
+        case.options |= options
+
+    return planted
+
+
+def second(change):
+    """Make a cause of a change of the Linear's table."""
+
+    def planted(case):
+        case.second = change(case.second)
+
+    return planted
 
 
 def padding_row(case):
     """Zero the row of the padding in the Embedding alone."""
     case.options |= {"padding_idx": 0}
     case.first = case.first.index_fill(0, torch.tensor([0]), 0.0)
-
-
-def padding_left_out(case):
-    """Let the bag leave out entries that the Linear counts."""
-    case.options |= {"padding_idx": 0}
 
 
 def not_finite(case):
@@ -82,16 +90,6 @@ def transposed(case):
     case.turned = True
 
 
-def dtype(case):
-    """Keep one table in half precision."""
-    case.second = case.second.half()
-
-
-def max_norm(case):
-    """Shorten every row that is read."""
-    case.options |= {"max_norm": 0.01}
-
-
 def autocast(case):
     """Compute under autocast."""
     case.context = torch.autocast("cpu", dtype=torch.bfloat16)
@@ -115,16 +113,6 @@ def width(case):
     case.given = rows.index_put((owners, ids), torch.tensor(1.0), accumulate=True)
 
 
-def mean(case):
-    """Average, as an EmbeddingBag does by default."""
-    case.options |= {"mode": "mean"}
-
-
-def last_offset(case):
-    """Take the end for one more row, as an EmbeddingBag does by default."""
-    case.options |= {"include_last_offset": False}
-
-
 def values(case):
     """Give values that an Embedding has no place for."""
     ids, offsets = case.given
@@ -134,38 +122,27 @@ def values(case):
     }  # fmt: skip
 
 
-def order(case):
-    """Move the rows of one table down by one, the last to the front."""
-    case.second = case.second.roll(1, 0)
-
-
-def scaled(case):
-    """Multiply one table by the square root of the embedding dimension."""
-    case.second = case.second * case.second.shape[1] ** 0.5
-
-
-def reshaped(case):
-    """Write the numbers into the Linear one after the other, in its own shape."""
-    case.second = case.second.reshape(case.second.shape[::-1]).T
-
-
 # Name of the cause and how to plant it, in an order in which one does not undo the other.
 COMMON = {
-    "weights": weights,
+    "weights": second(torch.randn_like),
     "NaN or infinity": not_finite,
     "bias": bias,
     "transposed weight": transposed,
-    "dtype": dtype,
-    "max_norm": max_norm,
+    "dtype": second(torch.Tensor.half),
+    "max_norm": option(max_norm=0.01),
     "autocast": autocast,
     "ids out of range": outside,
 }
-ROWS = {"order of the rows": order, "scaled rows": scaled, "reshaped weight": reshaped}
+ROWS = {
+    "order of the rows": second(lambda table: table.roll(1, 0)),
+    "scaled rows": second(lambda table: table * table.shape[1] ** 0.5),
+    "reshaped weight": second(lambda table: table.reshape(table.shape[::-1]).T),
+}
 OF_IDS = COMMON | {"padding_idx": padding_row, "negative zero": negative_zero} | ROWS
 OF_BAGS = COMMON | {
-    "padding_idx": padding_left_out,
-    "mode": mean,
-    "offsets": last_offset,
+    "padding_idx": option(padding_idx=0),
+    "mode": option(mode="mean"),
+    "offsets": option(include_last_offset=False),
     "width of the rows": width,
     **ROWS,
 }

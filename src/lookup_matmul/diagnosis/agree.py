@@ -72,10 +72,15 @@ def gradient_bound(side: Side, given: Input, arriving: torch.Tensor) -> torch.Te
 
 def _of_side(side: Side, given: Input) -> torch.Tensor:
     ids, offsets, weights = given.bags
-    sizes = side.weight.double().nan_to_num(0.0, 0.0, 0.0).abs()
+    sizes = side.weight[ids].double().nan_to_num(0.0, 0.0, 0.0).abs()
     shares = None if weights is None else weights.double().abs()
     sums = torch.nn.functional.embedding_bag(
-        ids, sizes, offsets, mode="sum", per_sample_weights=shares, include_last_offset=True
+        torch.arange(len(ids), device=ids.device),
+        sizes,
+        offsets,
+        mode="sum",
+        per_sample_weights=shares,
+        include_last_offset=True,
     )
     if side.bias is not None:
         sums = sums + side.bias.double().abs()

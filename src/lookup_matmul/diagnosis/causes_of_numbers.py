@@ -1,7 +1,4 @@
-"""Causes that lie in single numbers and their formats, which a product treats as no copy does.
-
-As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
-"""
+"""Causes that lie in single numbers and their formats, which a product treats as no copy does."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,8 +39,7 @@ def autocast(pair: Pair) -> list[Remedy]:
         return []
     kind = pair.given.bags.ids.device.type
     text = f"torch.autocast({kind!r}) computes products in {pair.autocast}, and lookups not"
-    products = [side for side in pair.sides if side.kind == "Linear"] or pair.unknown
-    names = " and ".join(side.name for side in products) or "both"
+    names = " and ".join(side.name for side in pair.products or pair.unknown) or "both"
     advice = f"compute {names} under torch.autocast({kind!r}, enabled=False)"
     return [Remedy("autocast", advice, lambda p: replace(p, autocast=None), text)]
 
@@ -54,6 +50,8 @@ def _replacing(
     """Put zeros at such numbers of either table in both, or let a table do as the callable does."""
     if not any(where(side.weight).any() for side in pair.tabled):
         return []
+    if name != "negative zero" and not pair.products and not pair.unknown:
+        return []  # two lookups copy such numbers, and only a sum loses the sign of a zero
 
     def clear(pair: Pair) -> Pair:
         places = [where(side.weight) for side in pair.tabled]
@@ -115,9 +113,11 @@ subnormal = partial(
 
 def matmul_precision(pair: Pair) -> list[Remedy]:
     """Multiply in float64 and round once."""
-    products = [side for side in pair.sides if side.kind == "Linear"]
-    if all(side.weight.dtype == torch.float64 for side in products):
+    if all(side.weight.dtype == torch.float64 for side in pair.products):
         return []
-    first, advice = products[0], "torch.set_float32_matmul_precision('highest'), or a wider dtype"
+    first, advice = (
+        pair.products[0],
+        "torch.set_float32_matmul_precision('highest'), or a wider dtype",
+    )
     seen = f"the product of {first.called} uses the weights shortened, not in {first.weight.dtype}"
     return [Remedy("reduced matmul precision", advice, setting(whole=True), seen)]

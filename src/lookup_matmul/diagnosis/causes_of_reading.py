@@ -1,19 +1,13 @@
-"""Causes that lie in what is read and how: in the input, and in the options of a layer.
-
-As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
-"""
+"""Causes that lie in what is read and how: in the input, and in the options of a layer."""
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import torch
 
-from lookup_matmul.diagnosis.agree import agree
 from lookup_matmul.diagnosis.layers import Side, called, named
-from lookup_matmul.diagnosis.report import BITS
 from lookup_matmul.diagnosis.run import Pair, table_as_read
-from lookup_matmul.diagnosis.search import Change, Remedy, both, setting
+from lookup_matmul.diagnosis.search import Remedy, both, setting
 from lookup_matmul.equality.assertions import bits_differ
 
 READINGS = 8  # until rounding leaves no row longer than max_norm any more
@@ -21,21 +15,17 @@ READINGS = 8  # until rounding leaves no row longer than max_norm any more
 
 def outside(pair: Pair) -> list[Remedy]:
     """Leave out the rows with an id that a table has no row for."""
-
-    def out(pair: Pair) -> torch.Tensor:
-        return pair.given.outside(min(len(side.weight) for side in pair.tabled))
-
-    if not pair.tabled or not out(pair).any():
+    if not pair.tabled or not _out(pair).any():
         return []
 
     def leave_out(pair: Pair) -> Pair:
         kept = torch.ones_like(pair.given.bags.offsets[:-1], dtype=torch.bool)
-        kept[pair.given.owners[out(pair)]] = False
+        kept[pair.given.owners[_out(pair)]] = False
         return replace(pair, given=pair.given.keep(kept)) if kept.any() else pair
 
     def seen(pair: Pair) -> str:
         ids = pair.given.bags.ids
-        gone = ids[out(pair)]
+        gone = ids[_out(pair)]
         sizes = " and ".join(f"{len(side.weight)} in {side.called}" for side in pair.tabled)
         return (
             f"{gone.numel()} of {ids.numel()} ids have no row, the first is {int(gone[0])}; "
@@ -46,14 +36,16 @@ def outside(pair: Pair) -> list[Remedy]:
     return [Remedy("ids out of range", advice, leave_out, seen)]
 
 
+def _out(pair: Pair) -> torch.Tensor:
+    return pair.given.outside(min(len(side.weight) for side in pair.tabled))
+
+
 def width(pair: Pair) -> list[Remedy]:
     """Write the rows as wide as the table is long."""
     columns = pair.given.width
-    products = [side for side in pair.sides if side.kind == "Linear"]
-    if columns is None or all(len(side.weight) == columns for side in products):
+    if columns is None or all(len(side.weight) == columns for side in pair.products):
         return []
-
-    sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in products)
+    sizes = ", ".join(f"{side.called} takes {len(side.weight)}" for side in pair.products)
     seen = f"the rows have {columns} columns, {sizes}"
 
     def widen(pair: Pair) -> Pair:
@@ -64,52 +56,36 @@ def width(pair: Pair) -> list[Remedy]:
 
 
 def values(pair: Pair) -> list[Remedy]:
-    """Use the values of the rows on both sides, or on none if one is a callable."""
-    if pair.given.bags.weights is None:
+    """Use the values of the rows on both sides."""
+    ignoring = [side for side in pair.tabled if not side.weighted]
+    if pair.given.bags.weights is None or not ignoring:
         return []
     advice = "multiply by the values: EmbeddingBag(..., mode='sum') with per_sample_weights=data"
-    remedies = []
-    if ignoring := [side for side in pair.tabled if not side.weighted]:
-        text = f"{called(ignoring)} adds up rows without the values, which it has no place for"
-        remedies.append(Remedy("values ignored", advice, setting(weighted=True), text))
-    if pair.unknown:
-        text = f"{called(pair.unknown[:1])} gives what the other gives if every value is 1"
-        remedies.append(Remedy("values ignored", advice, setting(weighted=False), text))
-    return remedies
+    text = f"{called(ignoring)} adds up rows without the values, which it has no place for"
+    return [Remedy("values ignored", advice, setting(weighted=True), text)]
 
 
 def mode(pair: Pair) -> list[Remedy]:
-    """Add up instead of averaging, or average on both sides if one is a callable."""
-    if pair.given.of_ids:
+    """Add up instead of averaging."""
+    other = [side for side in pair.sides if side.kind == "EmbeddingBag" and side.mode != "sum"]
+    if pair.given.of_ids or not other:
         return []
     advice = "make the layer with mode='sum'; torch's default is 'mean'"
-    remedies = []
-    if other := [s for s in pair.sides if s.kind == "EmbeddingBag" and s.mode != "sum"]:
-        text = " and ".join(f"{side.called} has mode={side.mode!r}" for side in other)
-        if pair.given.bags.weights is not None:
-            text += ", which takes no values"
-        remedies.append(Remedy("mode", advice, setting(mode="sum"), text))
-    if pair.unknown:
-        text = f"{called(pair.unknown[:1])} gives what a bag of mode='mean' gives"
-        remedies.append(Remedy("mode", advice, _as_bag(mode="mean"), text))
-    return remedies
+    text = " and ".join(f"{side.called} has mode={side.mode!r}" for side in other)
+    if pair.given.bags.weights is not None:
+        text += ", which takes no values"
+    return [Remedy("mode", advice, setting(mode="sum"), text)]
 
 
 def offsets(pair: Pair) -> list[Remedy]:
-    """Read the last offset as the end, or as one more row on both sides."""
+    """Read the last offset as the end."""
     taking = [s for s in pair.sides if s.kind == "EmbeddingBag" and not s.last_offset]
-    if not pair.given.by_offsets or not (taking or pair.unknown):
+    if not pair.given.by_offsets or not taking:
         return []
     advice = "make the layer with include_last_offset=True, or call it with offsets[:-1]"
     count = pair.given.bags.offsets.numel()
-    who = called(taking or pair.unknown)
-    text = f"the last of the {count} offsets is the end, and {who} takes it for one more row"
-    change = setting(last_offset=True) if taking else _as_bag(last_offset=False)
-    return [Remedy("offsets", advice, change, text)]
-
-
-def _as_bag(**options: Any) -> Change:
-    return both(lambda s: s if s.table is None else replace(s, kind="EmbeddingBag", **options))
+    text = f"the last of the {count} offsets is the end, taken for one more row by {called(taking)}"
+    return [Remedy("offsets", advice, setting(last_offset=True), text)]
 
 
 def bias(pair: Pair) -> list[Remedy]:
@@ -117,27 +93,16 @@ def bias(pair: Pair) -> list[Remedy]:
     added = [side for side in pair.sides if side.bias is not None]
     if not added:
         return []
-    other = pair.other(added[0])
-    instead = "add the same to the output of the other"
+    other, instead = pair.other(added[0]), "add the same to the output of the other"
     if len(added) == 1 and pair.given.of_ids and other.kind in ("Embedding", "table"):
         instead = f"look up in {other.code} + {added[0].name}.bias"
     advice = f"leave the bias out with bias=False, or {instead}"
-    return [Remedy("bias", advice, setting(bias=None), _bias_seen)]
-
-
-def _bias_seen(pair: Pair) -> str:
-    added = [(side, side.bias) for side in pair.sides if side.bias is not None]
     seen = ", ".join(
         f"{side.called} adds a bias of up to {float(bias.double().abs().max()):.3g}"
-        for side, bias in added
+        for side in added
+        if (bias := side.bias) is not None
     )
-    other = pair.other(added[0][0])
-    if len(added) > 1 or not pair.given.of_ids or other.table is None:
-        return seen
-    folded = replace(other, table=other.table + added[0][1])
-    if agree(*pair.put(folded).outcomes()).verdict == BITS:
-        seen += f"; with the bias folded into the table of {other.name} they are {BITS}, too"
-    return seen
+    return [Remedy("bias", advice, setting(bias=None), seen)]
 
 
 def padding(pair: Pair) -> list[Remedy]:
@@ -212,6 +177,8 @@ def _shorten(limited: Side, pair: Pair) -> Pair:
         return replace(side, max_norm=None)
 
     own = pair.side(limited.name)
+    rows = pair.given.bags.ids[~pair.given.outside(len(own.weight))]
+    before, after = own.weight[rows], table_as_read(own, pair.given)[rows]
     slack = 8 * torch.finfo(own.weight.dtype).eps
-    short = torch.allclose(settled(own).weight, own.weight, slack, 1e-6, equal_nan=True)
+    short = torch.allclose(after, before, slack, 1e-6, equal_nan=True)
     return both(settled)(pair) if short else pair

@@ -1,15 +1,10 @@
-"""Causes that lie in the rows of a table: their order and their length.
-
-As in `causes_of_tables.py`, a cause is a function from a pair to its remedies.
-"""
+"""Causes that lie in the rows of a table: their order and their length."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache
 from itertools import zip_longest
 from math import log10
-from typing import TypeAlias
 
 import torch
 from torch.nn import functional as F  # noqa: N812 - as everybody calls it
@@ -19,53 +14,67 @@ from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality.assertions import bits_of
 
-Marks: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # which rows with one name share
+FEW = 8  # columns tell most tables apart
 
 
 def order(pair: Pair) -> list[Remedy]:
     """Put the rows of b in the order of a, known by their bits or, if scaled, by direction."""
     if pair.unknown:
         return []
-    advice = "give a thing the same id in both, or put the rows of b in the order of a"
-    return [
-        Remedy(
-            "order of the rows", advice, partial(_ordered, marks), partial(_order_seen, marks), True
+    find = cache(_moves)  # once for two tables, which come back with every combination
+
+    def put(pair: Pair) -> Pair:
+        count = len(pair.b.weight)
+        moves, _ = find(pair.a.weight, pair.b.weight)
+        if not moves:
+            return pair
+        moves = {row: place for row, place in moves.items() if row < count}
+        rest = iter(sorted(set(range(count)) - set(moves.values())))
+        order = [moves[row] if row in moves else next(rest) for row in range(count)]
+        return pair.put(replace(pair.b, table=pair.b.weight[order]))
+
+    def seen(pair: Pair) -> str:
+        moves, verb = find(pair.a.weight, pair.b.weight)
+        return (
+            f"{named(moves)} of {pair.a.called} {verb} {named(moves.values())} of {pair.b.called}"
         )
-        for marks in (bits_of, _directions)
-    ]
+
+    advice = "give a thing the same id in both, or put the rows of b in the order of a"
+    return [Remedy("order of the rows", advice, put, seen, True)]
+
+
+def _moves(a: torch.Tensor, b: torch.Tensor) -> tuple[dict[int, int], str]:
+    """Find rows of a elsewhere in b, and say how they go together.
+
+    There are none unless that is so of all that moved, but for one.
+    """
+    for marks, verb in ((bits_of, "are"), (_directions, "point as do")):
+        if _unrelated(*(marks(table[:, :FEW]) for table in (a, b))):
+            continue
+        first, second = ([row.tobytes() for row in marks(t).cpu().numpy()] for t in (a, b))
+        moved = [i for i, rows in enumerate(zip_longest(first, second)) if rows[0] != rows[1]]
+        places = defaultdict(list)
+        for i in reversed([i for i in moved if i < len(second)]):
+            places[second[i]].append(i)
+        moves = {i: places[first[i]].pop() for i in moved if i < len(first) and places[first[i]]}
+        lost = sum(i < min(len(first), len(second)) for i in moved) - len(moves)
+        if len(moves) > 1 and lost < 2:
+            return moves, verb
+    return {}, ""
+
+
+def _unrelated(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Tell whether two rows of a that moved are nowhere in b, so that no more need be asked."""
+    if a.shape[1] != b.shape[1]:
+        return True
+    count = min(len(a), len(b))
+    moved = a[:count][(a[:count] != b[:count]).any(1)][:2]
+    return len(moved) == 2 and not any((b == row).all(1).any() for row in moved)
 
 
 def _directions(table: torch.Tensor) -> torch.Tensor:
     """Return coarse integers, so that rounding hardly ever tells a row from its multiple."""
     return (64 * F.normalize(table.double().nan_to_num(0.0, 0.0, 0.0))).round().char()
-
-
-def _moves(marks: Marks, pair: Pair) -> dict[int, int]:
-    """Find rows of a elsewhere in b; none unless that is so of all that moved, but for one."""
-    first, second = (
-        [row.tobytes() for row in marks(side.weight).cpu().numpy()] for side in pair.sides
-    )
-    moved = [i for i, rows in enumerate(zip_longest(first, second)) if rows[0] != rows[1]]
-    places = defaultdict(list)
-    for i in reversed([i for i in moved if i < len(second)]):
-        places[second[i]].append(i)
-    moves = {i: places[first[i]].pop() for i in moved if i < len(first) and places[first[i]]}
-    lost = sum(i < min(len(first), len(second)) for i in moved) - len(moves)
-    return moves if len(moves) > 1 and lost < 2 else {}
-
-
-def _ordered(marks: Marks, pair: Pair) -> Pair:
-    count = len(pair.b.weight)
-    moves = {row: place for row, place in _moves(marks, pair).items() if row < count}
-    rest = iter(sorted(set(range(count)) - set(moves.values())))
-    order = [moves[row] if row in moves else next(rest) for row in range(count)]
-    return pair.put(replace(pair.b, table=pair.b.weight[order]))
-
-
-def _order_seen(marks: Marks, pair: Pair) -> str:
-    moves = _moves(marks, pair)
-    verb = "are" if marks is bits_of else "point as do"
-    return f"{named(moves)} of {pair.a.called} {verb} {named(moves.values())} of {pair.b.called}"
 
 
 def scale(pair: Pair) -> list[Remedy]:
@@ -78,9 +87,11 @@ def scale(pair: Pair) -> list[Remedy]:
 
 def _scaled(pair: Pair) -> Pair:
     ids, factors, _ = _factors(pair)
+    if not len(ids):
+        return pair
     table = pair.a.weight.clone()
     table[ids] = (table[ids].double() * factors).to(table.dtype)
-    return pair.put(replace(pair.a, table=table, error=_error(pair) if len(ids) else 0.0))
+    return pair.put(replace(pair.a, table=table, error=_error(pair)))
 
 
 def _error(pair: Pair) -> float:
@@ -97,11 +108,12 @@ def _factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
         return nothing
     x, y = (side.weight[ids].double().nan_to_num(0.0, 0.0, 0.0) for side in pair.sides)
     factors = ((x * y).sum(1, True) / (x * x).sum(1, True)).nan_to_num(1.0)
-    fits = (x * factors - y).abs() <= error * y.abs()
+    if ((x * factors - y).abs() > error * y.abs()).any():
+        return nothing
     # A number fits by chance about as likely as the error is large, and one row always does.
     others = min(len(torch.unique(rows[rows != 0].abs())) for rows in (x, y)) - 1
     long = x.any(1)
-    if not fits.all() or error**others > 1e-12 or long.sum() < 2:
+    if error**others > 1e-12 or long.sum() < 2:
         return nothing
     factor, root = float(factors[long][0]), x.shape[1] ** 0.5
     lengths = [rows[long].norm(dim=1) for rows in (x, y)]

@@ -1,8 +1,4 @@
-"""Causes that lie in a table as a whole: in its layout, or in that it is another one.
-
-A cause is a function from a pair to its remedies, of which at most one is used: none if it cannot
-be the cause here. Each remedy is tried on both sides alike, as far as it says something to them.
-"""
+"""Causes that lie in a table as a whole: in its layout, or in that it is another one."""
 
 from dataclasses import replace
 from functools import partial
@@ -21,7 +17,7 @@ def layout(pair: Pair) -> list[Remedy]:
     order = {"table": 0, "Linear": 1}
     tabled = sorted(pair.tabled, key=lambda side: (order.get(side.kind, 2), side is pair.a))
     shapes = [tuple(side.weight.shape) for side in tabled]
-    spared, remedies = shapes[0] == shapes[-1], []
+    alike, remedies = shapes[0] == shapes[-1], []
     for side in tabled:
         held = side.weight.T if side.kind == "Linear" else side.weight
         rows, columns = held.shape
@@ -30,9 +26,9 @@ def layout(pair: Pair) -> list[Remedy]:
             seen += "; being square, its shape does not show it" * (rows == columns)
             advice = f"transpose the table of {side.name}"
             remedies.append(
-                _rewritten(side, "transposed weight", advice, ".T", held.T, seen, spared)
+                _rewritten(side, "transposed weight", advice, ".T", held.T, seen, alike)
             )
-        if shapes[0] == shapes[-1] and rows != columns:
+        if alike and rows != columns:
             seen = (
                 f"the {rows} × {columns} weight of {side.called} holds its numbers in the order of "
                 f"a {columns} × {rows} one, as a reshape leaves them and a transpose does not"

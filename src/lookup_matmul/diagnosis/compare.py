@@ -32,9 +32,8 @@ CAUSES = (
 def compare(a: Layer, b: Layer, ids_or_rows: Rows, *, gradients: bool = False) -> Comparison:
     """Say how well two layers agree on an input, and if they do not, why.
 
-    A cause is found by trying it: a remedy is applied to a description of the two layers,
-    alone and with others, and named if they then agree and without it do not.
-    Nothing of the caller's changes: no weight, gradient, random number, setting or mode.
+    A remedy is applied to a description of the two layers, alone and with others, and its cause is
+    named if they then agree and without it do not. Nothing of the caller's changes.
 
     Each layer is an Embedding, an EmbeddingBag, a Linear, a function around any other module, or a
     table of shape (vocabulary size, embedding dimension). A Linear gets the input as dense rows,
@@ -45,8 +44,7 @@ def compare(a: Layer, b: Layer, ids_or_rows: Rows, *, gradients: bool = False) -
     or, for an EmbeddingBag, a bag for each row of a matrix of ids. Or it is rows: a floating tensor
     of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets, weights) with the
     end as last offset. An EmbeddingBag is handed the offsets as they are, and an Embedding adds up
-    the rows of the table that a row names, since it has no place for values. Integers are always
-    ids: write one-hot rows as floating-point numbers.
+    the rows of the table that a row names, since it has no place for values.
 
     With ``gradients`` those of the tables are compared, too, once the outputs agree, for positive
     random numbers that arrive at the outputs.

@@ -98,10 +98,10 @@ class Comparison:
     """What :func:`lookup_matmul.compare` has found.
 
     ``before`` says how well the two agree as they are, ``after`` with all remedies. ``causes`` are
-    all reasons why they do not, none if they agree or if none was found; ``tried`` are the names of
-    those that could have been one. ``notes`` say what could not be looked into, how the input was
-    read where that is in doubt, and a pattern of the outputs that points to a cause without proving
-    it. ``gradients`` is the same for the gradients of the tables, with all remedies of the outputs.
+    all reasons why they do not, none if none was found; ``tried`` are the names of those that could
+    have been one. ``notes`` say what could not be looked into, how the input was read where that is
+    in doubt, and a pattern of the outputs that points to a cause. ``gradients`` is the same for the
+    gradients of the tables, with all remedies of the outputs.
 
     Examples
     --------

@@ -45,6 +45,11 @@ class Pair:
         return [side for side in self.sides if side.table is not None]
 
     @property
+    def products(self) -> list[Side]:
+        """Return the sides that multiply."""
+        return [side for side in self.sides if side.kind == "Linear"]
+
+    @property
     def unknown(self) -> list[Side]:
         """Return the callables, which cannot be varied."""
         return [side for side in self.sides if side.table is None]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import accumulate, combinations, pairwise, product
 from typing import Any, TypeAlias
 
 from lookup_matmul.diagnosis.layers import Side
@@ -25,7 +25,7 @@ class Remedy:
     spared: bool = False  # by a copy of the whole table
 
 
-# Each gives the remedies of one cause, of which at most one is used: none if it cannot be one.
+# A cause gives its remedies for a pair, of which at most one is used: none if it cannot be one.
 Trial: TypeAlias = Callable[[Pair], list[Remedy]]
 Judge: TypeAlias = Callable[[Pair], Agreement]
 
@@ -84,7 +84,10 @@ def _smallest(
             chosen += [(*others, last) for others in combinations(beside, size - 2)]
     for group in [*chosen, specific, [*beside, last]]:
         for remedies in product(*group):
-            if enough(applied(pair, remedies)):
+            steps = list(accumulate(remedies, lambda pair, r: r.apply(pair), initial=pair))
+            # A remedy that changes nothing leaves a combination that was tried before.
+            idle = len(group) <= EXHAUSTIVE and any(a is b for a, b in pairwise(steps))
+            if not idle and enough(steps[-1]):
                 return _needed(pair, list(remedies), enough)
     return []
 

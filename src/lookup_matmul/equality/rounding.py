@@ -37,9 +37,15 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
 @contextmanager
 def precision_of(dtype: str) -> Iterator[None]:
     """Let the GPU round products of float32 to TF32 for ``"tf32"``, and forbid it otherwise."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    matmul, setting = torch.backends.cuda.matmul, "allow_tf32"
+    wanted: bool | str = dtype == "tf32"
+    try:
+        before = matmul.allow_tf32
+    except RuntimeError:  # it cannot be read once somebody has used the setting that follows it
+        setting, wanted = "fp32_precision", "tf32" if wanted else "ieee"
+        before = matmul.fp32_precision
+    setattr(matmul, setting, wanted)
     try:
         yield
     finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
+        setattr(matmul, setting, before)

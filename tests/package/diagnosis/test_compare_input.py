@@ -83,17 +83,6 @@ def test_gradients_of_a_function_are_refused():
         compare(TABLE, lambda ids: TABLE[ids], IDS, gradients=True)
 
 
-def test_an_error_of_a_function_is_part_of_the_report():
-    """It is what the layers differ in."""
-
-    def broken(_):
-        raise KeyError("no such word")
-
-    report = compare(TABLE, broken, IDS)
-    assert report.verdict == "not to be compared"
-    assert report.before.reason == "b raises KeyError: 'no such word'"
-
-
 def planted():
     """Make pairs that are changed by being read, have options, gradients, or nothing to explain."""
     torch.manual_seed(0)
@@ -179,12 +168,14 @@ def test_the_default_device_does_not_matter():
 
 
 def test_a_report_is_data_text_and_a_table():
-    """What the layers say is shown, not run, in the table of a notebook."""
+    """An error of a function is part of it, shown, not run, in the table of a notebook."""
 
     def loud(_):
         raise ValueError("<script>alert(1)</script>")
 
     report = compare(loud, nn.Linear(4, 3), IDS)
+    assert report.verdict == "not to be compared"
+    assert report.before.reason == "a raises ValueError: <script>alert(1)</script>"
     table = report._repr_html_()
     assert "<script>" in repr(report)
     assert "<script>" not in table

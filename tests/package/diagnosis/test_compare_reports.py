@@ -1,5 +1,7 @@
 """What a report says: the code of its remedies does what it says, and its notes are true."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
@@ -41,18 +43,14 @@ def test_the_code_that_copies_a_table_copies_it(first, second, rows):
     assert compare(*run_code(report, "weights", a=a, b=b), IDS).verdict == BITS
 
 
-@pytest.mark.parametrize("second", ["Embedding", "EmbeddingBag", "Linear", "table"])
+@pytest.mark.parametrize("second", MAKE)
 def test_the_code_that_transposes_does_so(second):
     """Of a table, and of the Parameter of each layer."""
-    turned = TABLE.T.contiguous()
-    b = {
-        "Embedding": lambda: nn.Embedding.from_pretrained(turned),
-        "EmbeddingBag": lambda: nn.EmbeddingBag.from_pretrained(turned, mode="sum"),
-        "Linear": lambda: nn.Linear(5, 3, bias=False),
-        "table": lambda: turned,
-    }[second]()
-    if second == "Linear":
-        b.weight = nn.Parameter(TABLE.clone())
+    b = MAKE[second](5)
+    if second == "table":
+        b = TABLE.T.contiguous()
+    else:
+        b.weight = nn.Parameter(TABLE.clone() if second == "Linear" else TABLE.T.contiguous())
     a = nn.EmbeddingBag.from_pretrained(TABLE, mode="sum")
     given = torch.tensor([2, 0, 1, 2])
     report = compare(lambda ids: F.embedding(ids, TABLE), b, given)
@@ -109,12 +107,11 @@ def test_a_pattern_of_the_outputs_is_a_note(dtype):
     table = TABLE.to(dtype)
     bias = torch.tensor([0.5, -1.3, 2.1], dtype=dtype)
     patterns = {
-        "b minus a is the same in each row, as where a bias is added": lambda ids: (
-            table[ids] + bias
-        ),
-        "b is 1.75 times a": lambda ids: table[ids] * 1.75,
+        "b minus a is the same in each row, as where a bias is added": table + bias,
+        "b is 1.75 times a": table * 1.75,
     }
-    for note, function in patterns.items():
+    for note, other in patterns.items():
+        function = partial(F.embedding, weight=other)
         report = compare(table, function, IDS)
         assert report.causes == ()
         assert report.notes[-1] == note
@@ -138,6 +135,14 @@ def test_the_rows_of_bad_numbers_are_named_with_their_side():
     ):
         (cause,) = compare(*sides, IDS).causes
         assert cause.evidence.startswith(evidence)
+
+
+def test_bad_numbers_that_are_copied_are_no_cause():
+    """Of two lookups neither multiplies them, so the tables differ, and that is all."""
+    bad = TABLE.index_fill(0, IDS[:1], torch.nan)
+    assert [cause.name for cause in compare(bad, TABLE, IDS).causes] == ["weights"]
+    (cause,) = compare(bad, lambda ids: one_hot(ids, 5) @ bad, IDS[1:3]).causes
+    assert cause.name == "NaN or infinity"
 
 
 def test_the_layer_to_be_kept_out_of_autocast_is_named():
