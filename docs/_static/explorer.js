@@ -49,7 +49,7 @@ const make = (tag, properties, ...children) => {
 };
 const write = (node, text) => node.textContent === text || (node.textContent = text);
 const flag = (node, flags) => Object.entries(flags).forEach(([name, on]) => node.classList.toggle(name, !!on));
-const colour = (node, id) => {
+const color = (node, id) => {
 	flag(node, { lit: id >= 0 });
 	for (const part of ["fill", "stroke"]) node.style.setProperty(`--${part}`, id >= 0 ? `var(--figure-${part}-${id % 8})` : "");
 };
@@ -69,7 +69,7 @@ class LookupExplorer extends HTMLElement {
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
 		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => { state[radio.name] = radio.value; this.renew(); };
 		[...this.pick.children].forEach((button, id) => {
-			colour(button, id in state.table ? id : -1);
+			color(button, id in state.table ? id : -1);
 			button.onclick = () => this.ask(id);
 		});
 		this.play.onclick = () => this.toggle();
@@ -109,7 +109,7 @@ class LookupExplorer extends HTMLElement {
 			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: "remove" }, "×"));
 			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: `Weight of id ${id}`, oninput: () => { weights[n] = +weight.value; this.paint(); } });
 			const item = make("li", {}, remove, weight);
-			colour(item, id in state.table ? id : -1);
+			color(item, id in state.table ? id : -1);
 			return item;
 		}));
 		if (bad >= 0) {
@@ -164,7 +164,7 @@ class LookupExplorer extends HTMLElement {
 		const s = Math.floor(last / columns), j = last % columns;
 
 		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
-			colour(line, factors.some((row, n) => row[k] && (still || n === r)) ? id : -1);
+			color(line, factors.some((row, n) => row[k] && (still || n === r)) ? id : -1);
 			write(factor, `${brief(factors[r][k])} ×`);
 			cells.forEach((td, i) => {
 				const past = !still && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
@@ -175,7 +175,7 @@ class LookupExplorer extends HTMLElement {
 		});
 		lookup.forEach((cells, n) => {
 			const [copied, added] = [tables[1][n], tables[2][n]];
-			for (const { line, id } of [copied, added]) colour(line, used[n][0] && (still || n <= r) ? id : -1);
+			for (const { line, id } of [copied, added]) color(line, used[n][0] && (still || n <= r) ? id : -1);
 			added.factors.forEach((td, k) => {
 				write(td, brief(factors[n][k]));
 				flag(td, { one: factors[n][k], now: !still && n === r && k === s });

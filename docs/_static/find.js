@@ -9,7 +9,7 @@ window.siteSearch = (() => {
   const SAID = 0.6, HEAD = 120; // the part of an error's text that has to be there, and its first letters, which are its own
   const TOLD = 0.85, NEAR = 40; // the part of a question's words that has to be there, and among how many words
 
-  // British and American spelling fall together: optimiser and optimizer, behaviour and behavior.
+  // British and American spelling fall together: -ise and -ize, -our and -or.
   const stem = word => stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or"));
   const parts = text => {
     const names = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ");

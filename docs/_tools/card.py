@@ -44,7 +44,7 @@ def _write(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
 
 
 def _cell(axes: Axes, left: float, top: float, text: str, name: int) -> None:
-    """Draw a cell in the colours of an id, or plainly for 0."""
+    """Draw a cell in the colors of an id, or plainly for 0."""
     fill, stroke, width = FILLS.get(name, "white"), STROKES.get(name, LINE), 3 if name else 1
     box = Rectangle((left, top), SIDE, SIDE, facecolor=fill, edgecolor=stroke, linewidth=width)
     box.set_zorder(width)

@@ -4,7 +4,7 @@ Its result lies in the repository, so no build runs this. To make it again, in a
 ``python -m pip install fonttools brotli font-source-sans-pro`` and then
 ``python docs/_tools/face.py``.
 
-Its licence reserves the name for the font as it was; changed, as here, it needs another. What is
+Its license reserves the name for the font as it was; changed, as here, it needs another. What is
 changed: only the signs of these pages are kept, and ≡ and ⋮, which it lacks, are made from its own
 bars and dots.
 """
@@ -45,7 +45,7 @@ def make(source: Path, target: Path, *, upright: bool) -> None:
     add(font, "≡", "−", [-145, 0, 145], upright=upright)
     add(font, "⋮", ".", [40, 290, 540], upright=upright)
     options = subset.Options(hinting=False, layout_features=["kern", "tnum"])
-    options.name_IDs = [0, 1, 2, 4, 6, 13, 14]  # copyright and licence travel with the file
+    options.name_IDs = [0, 1, 2, 4, 6, 13, 14]  # copyright and license travel with the file
     subsetter = subset.Subsetter(options)
     subsetter.populate(text=SIGNS)
     subsetter.subset(font)

@@ -216,7 +216,7 @@ def stand_in():
         stack.enter_context(mock.patch("torch.Generator", type("Generator", (), on_cpu)))
         stack.enter_context(mock.patch("torch.accelerator.is_available", lambda: True))
         stack.enter_context(mock.patch("torch.accelerator.synchronize", gpu.wait))
-        # An optimiser of a CUDA build would ask for the stream that is captured.
+        # An optimizer of a CUDA build would ask for the stream that is captured.
         current = "torch.accelerator.current_accelerator"
         stack.enter_context(mock.patch(current, lambda check_available=False: None))
         stack.enter_context(mock.patch.object(clock, "perf_counter", lambda: gpu.host_s))

@@ -1,4 +1,4 @@
-"""What the tests of drawings read from an SVG, and what each drawing has to fulfil."""
+"""What the tests of drawings read from an SVG, and what each drawing has to fulfill."""
 
 import re
 from itertools import groupby

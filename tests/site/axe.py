@@ -1,7 +1,7 @@
 """What axe-core finds on the page that the browser shows, by WCAG 2.2 A and AA and best practice.
 
 axe looks at contrast element by element, which takes a minute on a long page. So it is shown one
-element of each combination of ink, ground, size and weight; code keeps its colours where they are
+element of each combination of ink, ground, size and weight; code keeps its colors where they are
 first seen on a page, and drawings, whose texts another test looks at, are emptied.
 """
 

@@ -39,7 +39,7 @@ return [...document.querySelectorAll('.math')].filter(formula => {
 INSPECT_DRAWINGS = """
 const rgb = css => css.match(/[\\d.]+/g).map(Number);
 const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-const luminance = colour => { const [r, g, b] = colour.map(channel); return 0.2126*r + 0.7152*g + 0.0722*b; };
+const luminance = color => { const [r, g, b] = color.map(channel); return 0.2126*r + 0.7152*g + 0.0722*b; };
 const page = rgb(getComputedStyle(document.body).backgroundColor);
 const paint = (ground, path) => {
   const style = getComputedStyle(path), alpha = style.opacity * style.fillOpacity;

@@ -166,7 +166,7 @@ def test_a_style_sheet_that_cannot_be_read_is_refused():
 
 
 def test_a_compact_drawing_shows_the_same():
-    """Texts, colours and shapes stay, and what other elements refer to."""
+    """Texts, colors and shapes stay, and what other elements refer to."""
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
         '<defs><path id="d1-mark" d="M 0 0 L 1.23456 -0.001" style="fill: red" /></defs>'

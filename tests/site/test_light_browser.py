@@ -110,13 +110,13 @@ def test_the_scheme_is_known_before_other_scripts(browser, address, media):
 
 def _ground(browser):
     """Give the lightness of the page, 0 to 255."""
-    colour = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
-    return max(browser.execute_script(f"return {colour}")[:3])
+    color = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+    return max(browser.execute_script(f"return {color}")[:3])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_without_scripts(without_scripts, address, media, scheme):
-    """Colours as the system wants them, formulas set, the menus and the folds open and close."""
+    """Colors as the system wants them, formulas set, the menus and the folds open and close."""
     browser = without_scripts
     media(scheme)
     look(browser, address, PAGE, 390, scheme)
@@ -155,7 +155,7 @@ def test_paper_is_light(browser, address, media):
 
 
 def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
-    """Colours, formulas, menus and drawings need no host, and no place at its root."""
+    """Colors, formulas, menus and drawings need no host, and no place at its root."""
     (tmp_path / "any").mkdir()
     (tmp_path / "any" / "path").symlink_to(site)
     with served(tmp_path) as root:

@@ -196,7 +196,7 @@ SOUND = {
     "a value shown": cell("a == b"),
     "seeded": cell("torch.manual_seed(0)") + cell("x = torch.rand(3)"),
     "generator given": cell("x = torch.rand(3, generator=g)"),
-    "initialisation of a table": cell("torch.manual_seed(0)\nnn.init.normal_(w)"),
+    "initialization of a table": cell("torch.manual_seed(0)\nnn.init.normal_(w)"),
     "a file that goes away": cell(
         'with TemporaryDirectory() as d:\n    (Path(d) / "a").write_text("b")'
     ),

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 SVG = "http://www.w3.org/2000/svg"
 GROUP, DEFS, USE, TEXT, TSPAN = (f"{{{SVG}}}{tag}" for tag in ["g", "defs", "use", "text", "tspan"])
 HREF = "{http://www.w3.org/1999/xlink}href"
-COLOUR = re.compile(r"(?<=var\()(--figure-[\w-]+), #\w+(?=\))")  # the style sheet has all
+COLOR = re.compile(r"(?<=var\()(--figure-[\w-]+), #\w+(?=\))")  # the style sheet has all
 HALO = re.compile(r"stroke: var\(--pst-color-background.*paint-order: stroke; ")
 
 
@@ -17,7 +17,7 @@ def compact(svg: str) -> str:
     What is drawn many times, such as a tick, has its style once, and its small shape to 0.01 pt.
     """
     ElementTree.register_namespace("", SVG)
-    root = ElementTree.fromstring(COLOUR.sub(r"\1", svg))
+    root = ElementTree.fromstring(COLOR.sub(r"\1", svg))
     repeated = {shape for defs in root.iter(DEFS) for shape in defs.iter()}
     referred = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', svg))
     for element in root.iter():

@@ -26,7 +26,7 @@ ITALIC = {
 
 
 def subset(font: Path, codes: Iterable[int]) -> bytes:
-    """Give the font with these characters alone, with its copyright and licence."""
+    """Give the font with these characters alone, with its copyright and license."""
     loaded, made = TTFont(font, recalcTimestamp=False), io.BytesIO()
     if "MATH" in loaded:
         _one_root(loaded)

@@ -20,7 +20,7 @@ SCHEME_SCRIPT = (
 )
 # The font of the formulas is there before they are laid out, so that no line moves afterwards.
 FORMULA_SCRIPT = "document.fonts.load('1em \"STIX Two Math\"')"
-# Matplotlib writes the colours of a drawing as style attributes; pictures in CSS are data.
+# Matplotlib writes the colors of a drawing as style attributes; pictures in CSS are data.
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",

@@ -58,7 +58,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 def palette() -> str:
     """Return the colors of the figures, as they are drawn, for all else that has them."""
-    colors = runpy.run_path(str(PALETTE))["COLOURS"]  # alone: the package around it loads torch
+    colors = runpy.run_path(str(PALETTE))["COLORS"]  # alone: the package around it loads torch
     return f'html[data-theme="light"]{{{";".join(map(":".join, colors.items()))}}}'
 
 

@@ -17,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from light.drawings import compact
 
-# Half of the elements of a page with code, in the colour that code has anyway.
+# Half of the elements of a page with code, in the color that code has anyway.
 PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
 FRAME = '<div class="pst-scrollable-table-container">'  # the theme's, around a table
 SIGNATURE = {

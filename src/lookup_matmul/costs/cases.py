@@ -9,7 +9,7 @@ from lookup_matmul.equality.assertions import assert_within
 from lookup_matmul.equality.rounding import rounding_bound
 
 AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
-RATE = 1e-3  # of learning, in steps of optimisers
+RATE = 1e-3  # of learning, in steps of optimizers
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
 KNOWN = {
@@ -24,7 +24,7 @@ class Case(NamedTuple):
     """One measurement to be made: a form of a computation, and the size of its inputs.
 
     ``form`` is how it is computed, such as ``"lookup"``; ``direction`` is ``"forward"``,
-    ``"backward"`` to the table's gradient, or ``"step"`` of an optimiser. The table has
+    ``"backward"`` to the table's gradient, or ``"step"`` of an optimizer. The table has
     ``vocab_size`` rows and ``dim`` columns; ``ids`` are looked up, drawn as ``draw`` says, see
     :func:`sample_ids`. ``dtype`` is ``"float32"``, ``"bfloat16"``, ``"float16"``, or ``"tf32"``:
     float32 tables whose products a GPU may round to ten bits after the point. ``cache`` is

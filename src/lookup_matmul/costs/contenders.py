@@ -96,11 +96,11 @@ def _deterministic(inputs: Inputs) -> Contender:
     return call
 
 
-def _step(optimiser: Any, inputs: Inputs, gradient: Contender) -> Contender:
-    """Step once, so that the optimiser has its state, and make the next step the call."""
+def _step(optimizer: Any, inputs: Inputs, gradient: Contender) -> Contender:
+    """Step once, so that the optimizer has its state, and make the next step the call."""
     table = torch.nn.Parameter(inputs.weight.clone())
     table.grad = gradient()
-    step = optimiser([table], lr=RATE).step
+    step = optimizer([table], lr=RATE).step
     step()
     return lambda: (step(), table.detach())[1]
 

@@ -91,7 +91,7 @@ def _backward(case: Case, distinct: int, size: int) -> Form:
     return arriving, [("zeros", table, 0, 0, table), ("sum", arriving, n * case.dim, 0, 0)]
 
 
-# Kernels of torch's optimisers: name, arrays moved, operations, divisions, new arrays.
+# Kernels of torch's optimizers: name, arrays moved, operations, divisions, new arrays.
 _ADAM = (
     ("average", 3, 3, 0, 0), ("decay", 2, 1, 0, 0), ("square", 3, 3, 0, 0), ("root", 2, 0, 1, 1),
     ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
@@ -107,7 +107,7 @@ _STEPS = {"SGD": (("update", 3, 2, 0, 0),), "Adam": _ADAM, "SparseAdam": _SPARSE
 
 
 def _step(case: Case, distinct: int, size: int) -> Form:
-    """Count an optimiser's arrays: whole tables, or the rows that a sparse gradient names."""
+    """Count an optimizer's arrays: whole tables, or the rows that a sparse gradient names."""
     dense = case.form.endswith("dense")
     numbers, ids = case.dim * (case.vocab_size if dense else distinct), 8 * distinct * (not dense)
     array, given = numbers * size, (4 if "Adam" in case.form else 2) * numbers * size + ids

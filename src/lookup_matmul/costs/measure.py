@@ -94,7 +94,7 @@ def _checked(case: Case, inputs: Any, calls: dict[Case, clock.Call]) -> dict[str
     """Call a form and check its result; only a right one is among the calls to be timed."""
     call = contender(case, inputs)
     errors = check_result(case, inputs, call())
-    # The next step of an optimiser gives another table, the same step of a new one does not.
+    # The next step of an optimizer gives another table, the same step of a new one does not.
     again = (lambda: contender(case, inputs)()) if case.direction == "step" else call
     errors["repeats_bitwise"] = repeats_bitwise(again)
     calls[case] = call

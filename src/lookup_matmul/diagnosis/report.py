@@ -137,7 +137,7 @@ torch.tensor([2, 1]))
         return "\n".join(text if not label else f"{label}: {text}" for label, text in self._lines())
 
     def _repr_html_(self) -> str:
-        # Notebooks align cells to the right and centre them, which long texts do not bear.
+        # Notebooks align cells to the right and center them, which long texts do not bear.
         look = "text-align: left; vertical-align: top"
         rows = "".join(
             f'<tr><th scope="row" style="{look}; overflow-wrap: normal">{escape(label)}</th>'

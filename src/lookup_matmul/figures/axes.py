@@ -109,8 +109,8 @@ def finish(ax: Axes, alt: str) -> Drawing:
     # Several drawings share a page, so the ids inside each need a prefix of their own.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
     drawn = re.sub(r'\bid="|url\(#|href="#', lambda found: found.group() + prefix, drawn)
-    for colour, paint in PAINTS.items():
-        drawn = drawn.replace(colour, paint)
+    for color, paint in PAINTS.items():
+        drawn = drawn.replace(color, paint)
     width, height = 72 * figure.get_size_inches()
     first = opening(width, height + FOOT, alt)
     return Drawing(first.replace(" viewBox", f"{XLINK} viewBox", 1) + drawn, alt)

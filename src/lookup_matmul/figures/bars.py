@@ -46,10 +46,10 @@ def draw_intervals(
                 ax.text(0, y + 0.45, heading, transform=across, fontweight="bold")
                 y += 0.8
             for k, (name, (low, middle, high)) in enumerate(group.items()):
-                colour, _, marker = KINDS[k % len(KINDS)]
+                color, _, marker = KINDS[k % len(KINDS)]
                 ax.text(0, y + 0.4, name, transform=across)
-                ax.plot([low, high], [y + 0.7] * 2, color=colour, lw=3, solid_capstyle="butt")
-                ax.plot(middle, y + 0.7, marker=marker, color=colour, ms=6, clip_on=False)
+                ax.plot([low, high], [y + 0.7] * 2, color=color, lw=3, solid_capstyle="butt")
+                ax.plot(middle, y + 0.7, marker=marker, color=color, ms=6, clip_on=False)
                 y += 1
         if limit:
             ax.axvline(limit[1], color=LINE, ls="--", lw=1.2)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 
-from lookup_matmul.figures.palette import LINE, QUIET, colours_of
+from lookup_matmul.figures.palette import LINE, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_HEIGHT, Drawing, Sheet
 
 EXPONENT, MANTISSA = 8, 23  # bits of float32; TF32 and bfloat16 have its sign and its exponent
@@ -33,8 +33,8 @@ bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
         sheet.text(MARGIN, STRIP * i + 0.5, name, at="start", bold=True)
         sheet.text(WIDTH - MARGIN, STRIP * i + 0.5, _shown(number), at="end")
         for k, digit in enumerate(bits):
-            there, coloured = k < 1 + EXPONENT + kept, EXPONENT < k < 1 + EXPONENT + kept
-            fill, stroke = colours_of(token) if coloured else ("none", LINE)
+            there, colored = k < 1 + EXPONENT + kept, EXPONENT < k < 1 + EXPONENT + kept
+            fill, stroke = colors_of(token) if colored else ("none", LINE)
             dash, text = ("none", digit) if there else ("1 2", "")
             place = (_left(k), STRIP * i + 1 - 2 / CELL_HEIGHT, BIT_WIDTH, text)
             sheet.cell(*place, height=BIT_HEIGHT, fill=fill, stroke=stroke, stroke_dasharray=dash)

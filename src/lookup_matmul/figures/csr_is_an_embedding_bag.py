@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.palette import INK, LINE, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_HEIGHT, Drawing, Sheet
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ POINT = 1 / CELL_HEIGHT
 def draw_csr(rows: sparse.csr_array) -> Drawing:
     """Draw a small CSR matrix above its arrays: indices, data and indptr.
 
-    Entries have the colours of their columns. A bracket is over each row's share of the arrays,
+    Entries have the colors of their columns. A bracket is over each row's share of the arrays,
     and the offsets are under the places where rows begin and end.
     """
     ids, values, offsets = (part.tolist() for part in (rows.indices, rows.data, rows.indptr))
@@ -26,7 +26,7 @@ def draw_csr(rows: sparse.csr_array) -> Drawing:
     sheet = Sheet(LEFT + max(len(ids), columns, 7) * CELL + 14)
     sheet.text(LEFT - 8, 0.6, "column", QUIET, "end")
     for k in range(columns):
-        sheet.text(LEFT + (k + 0.5) * CELL, 0.6, f"{k}", colours_of(k)[1])
+        sheet.text(LEFT + (k + 0.5) * CELL, 0.6, f"{k}", colors_of(k)[1])
     for i, numbers in enumerate(rows.toarray()):
         sheet.text(LEFT - 8, 1.6 + i, f"row {i}", QUIET, "end")
         named = ids[offsets[i] : offsets[i + 1]]
@@ -64,7 +64,7 @@ def _draw_arrays(
 def _draw_cell(sheet: Sheet, place: int, row: float, number: float, token: int | None) -> None:
     """Draw one cell, apart from its neighbors: in the color of its column, or quiet."""
     picked = token is not None
-    fill, edge = ("none", LINE) if token is None else colours_of(token)
+    fill, edge = ("none", LINE) if token is None else colors_of(token)
     lw, ink = (1.6, INK) if picked else (0.8, QUIET)
     left, row, width = LEFT + place * CELL + 1, row + POINT, CELL - 2
     height, look = 1 - 2 * POINT, {"fill": fill, "stroke": edge}

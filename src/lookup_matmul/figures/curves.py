@@ -42,14 +42,14 @@ def draw_curves(
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
         for k, (name, values) in enumerate(curves.items()):
-            colour, dash, marker = KINDS[k]
+            color, dash, marker = KINDS[k]
             spreads = [value for value in values if isinstance(value, tuple)]
             y = [middle for _, middle, _ in spreads] or list(values)
-            (line,) = ax.plot(x, y, color=colour, ls=dash, lw=1.6, label=name)
+            (line,) = ax.plot(x, y, color=color, ls=dash, lw=1.6, label=name)
             line.set(marker=marker, ms=5 if spreads else 4, markevery=max(1, len(x) // 12))
             if spreads:
                 lows, _, highs = zip(*spreads, strict=True)
-                ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
+                ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
         scale_log(ax, "x" * log_x + "y" * log_y)
         if marked:
             ax.axvline(marked[1], color=QUIET, ls=":", lw=1.2)
@@ -85,15 +85,15 @@ def draw_curves_with_distances(
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
         gap = max(2, len(x) // 6)
         for k, (name, y) in enumerate(curves.items()):
-            (colour, dash, marker), lw, alpha = KINDS[k], (7.0, 3.4, 1.4)[k], 1.0 if k else 0.35
-            (line,) = above.plot(x, y, color=colour, lw=lw, ls=dash, alpha=alpha, label=name)
+            (color, dash, marker), lw, alpha = KINDS[k], (7.0, 3.4, 1.4)[k], 1.0 if k else 0.35
+            (line,) = above.plot(x, y, color=color, lw=lw, ls=dash, alpha=alpha, label=name)
             line.set(marker=marker, ms=6, markevery=(k * gap // len(curves), gap), zorder=2 + k)
         above.set_ylabel(y_label)
         above.legend(loc="upper right", handlelength=3)
-        for (_, y), (colour, _, marker) in zip(others, KINDS[1:], strict=False):
+        for (_, y), (color, _, marker) in zip(others, KINDS[1:], strict=False):
             apart = np.abs(np.subtract(y, first[1]))
             shown = np.ma.masked_where(apart <= SMALLEST, apart)
-            below.plot(x, shown, color=colour, ls="", marker=marker, ms=3.5)
+            below.plot(x, shown, color=color, ls="", marker=marker, ms=3.5)
         if limit:
             below.axhline(limit[1], color=LINE, ls="--", lw=1.2)
             _name(below, limit[0], (x[0], limit[1]), (0, 4))
@@ -128,13 +128,13 @@ def draw_predictions(
     with style.context(PLOT):
         ax = plot_axes(x_label, y_label)
         for k, (name, spreads) in enumerate(measured.items()):
-            colour, dash, marker = KINDS[k]
+            color, dash, marker = KINDS[k]
             x, line = list(spreads), [predicted[name][size] for size in spreads]
             lows, middles, highs = zip(*spreads.values(), strict=True)
-            ax.plot(x, middles, color=colour, ls="", marker=marker, ms=6, label=name)
-            ax.vlines(x, lows, highs, color=colour, lw=4, alpha=0.45)
-            ax.plot(x, line, color=colour, ls=dash, lw=1.4, label=f"{name}, predicted")
-            ax.axhline(floors[name], color=colour, ls=":", lw=1.2)
+            ax.plot(x, middles, color=color, ls="", marker=marker, ms=6, label=name)
+            ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
+            ax.plot(x, line, color=color, ls=dash, lw=1.4, label=f"{name}, predicted")
+            ax.axhline(floors[name], color=color, ls=":", lw=1.2)
         scale_log(ax, "xy")
         _name_curves(ax)
         return finish(ax, alt)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
+from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
 from lookup_matmul.figures.tables import draw_rows, in_cells, in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
@@ -24,7 +24,7 @@ def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tens
     sheet.caption(0.5, "value × row of the table")
     for k in range(vocab_size):
         label = f"{factors[k]:.4g}  ×" if k in picked else ""
-        sheet.row(1 + k, label, in_cells(weight[k]), colours_of(k) if k in picked else None)
+        sheet.row(1 + k, label, in_cells(weight[k]), colors_of(k) if k in picked else None)
     sheet.line((4, vocab_size + 1.2), (LABEL_WIDTH + dim * CELL_WIDTH, vocab_size + 1.2))
     sheet.row(vocab_size + 1.4, "sum", in_cells(total), (PICK, MARK))
     terms = " ".join(
@@ -79,7 +79,7 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
     middles = [1.5 + 1.25 * (k + (high - size) / 2) for k in range(size)]
     for k, row in enumerate(middles):
         count = guests.count(k)
-        fill, edge = colours_of(k) if count else ("none", LINE)
+        fill, edge = colors_of(k) if count else ("none", LINE)
         lw, ink = 2.4 if count > 1 else 0.8, INK if count else QUIET
         bold = count > 1
         place = (174, row - 0.5, 60, f"row {k}")
@@ -87,7 +87,7 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
         if bold:
             sheet.text(240, row, f"{count} keys", edge, "start", True)
     for k, (key, row) in enumerate(rows.items()):
-        y, ink = 1.5 + 1.25 * (k + (high - len(rows)) / 2), colours_of(row)[1]
+        y, ink = 1.5 + 1.25 * (k + (high - len(rows)) / 2), colors_of(row)[1]
         sheet.text(86, y, key, ink, "end")
         sheet.arrow((92, y), (172, middles[row]), ink)
     goes = " ".join(f"{key} to row {row}." for key, row in rows.items())
@@ -116,7 +116,7 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
             lines.append((top + i, f"id {k}", f"The {name} for id {k}", k, row))
     story = []
     for y, label, said, k, numbers in lines:
-        fill, ink = colours_of(k) if k in picked else ("none", QUIET)
+        fill, ink = colors_of(k) if k in picked else ("none", QUIET)
         sheet.text(LABEL_WIDTH - 6, y + 0.5, label, ink, "end", bold=k in picked)
         broken = {}
         for j, number in enumerate(numbers.tolist()):

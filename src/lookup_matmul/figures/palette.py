@@ -14,15 +14,15 @@ INK, QUIET, LINE, PICK, MARK, OTHER = ROLES.values()
 # Dark enough for text and outlines on white, and light enough to write on, in pairs.
 STROKES = ["#0a52a8", "#963a02", "#116329", "#6f42c1", "#a40e26", "#0e6b74", "#7d4e00", "#99286e"]
 FILLS = ["#dcefff", "#ffe3b3", "#d6f5dc", "#ebdfff", "#ffdcd8", "#cdf3f4", "#fbeeb0", "#ffdcee"]
-COLOURS = (
+COLORS = (
     ROLES
-    | {f"--figure-stroke-{k}": colour for k, colour in enumerate(STROKES)}
-    | {f"--figure-fill-{k}": colour for k, colour in enumerate(FILLS)}
+    | {f"--figure-stroke-{k}": color for k, color in enumerate(STROKES)}
+    | {f"--figure-fill-{k}": color for k, color in enumerate(FILLS)}
 )
 # As which each is written: the page's own, or else the one that was drawn with.
-PAINTS = {colour: f"var({name}, {colour})" for name, colour in COLOURS.items()}
+PAINTS = {color: f"var({name}, {color})" for name, color in COLORS.items()}
 
 
-def colours_of(token: int) -> tuple[str, str]:
+def colors_of(token: int) -> tuple[str, str]:
     """Return fill and stroke of an id, the same in every figure; they repeat after eight."""
     return FILLS[token % len(FILLS)], STROKES[token % len(STROKES)]

@@ -8,7 +8,7 @@ import torch
 from matplotlib import style
 
 from lookup_matmul.figures.axes import KINDS, PLOT, finish, paper, plot_axes
-from lookup_matmul.figures.palette import INK, LINE, QUIET, colours_of
+from lookup_matmul.figures.palette import INK, LINE, QUIET, colors_of
 from lookup_matmul.figures.sheet import Drawing
 
 SIZE = 320.0
@@ -48,12 +48,12 @@ def draw_points(
         ax.set(xlabel=axes[0], ylabel=axes[1])
         ax.locator_params(nbins=6)  # few enough for short numbers, which leave room for the label
         for k, (x, y) in enumerate(points):
-            colour, _, marker = KINDS[groups[k]]
+            color, _, marker = KINDS[groups[k]]
             if begun:
                 from_x, from_y = begun[k]
-                ax.plot([from_x, x], [from_y, y], color=colour, lw=0.7, alpha=0.55)
-                ax.plot(from_x, from_y, marker=".", ms=4, color=colour)
-            ax.plot(x, y, marker=marker, ms=6, color=colour)
+                ax.plot([from_x, x], [from_y, y], color=color, lw=0.7, alpha=0.55)
+                ax.plot(from_x, from_y, marker=".", ms=4, color=color)
+            ax.plot(x, y, marker=marker, ms=6, color=color)
         line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3}
         for k, (x, y, end) in _beside(on_paper[: len(points)], on_paper).items():
             at: dict[str, Any] = {"textcoords": "axes points", "va": "center", "ha": end}
@@ -76,7 +76,7 @@ def draw_path(
         ax.set_aspect("equal")
         ax.plot(path[:, 0], path[:, 1], color=INK, lw=1.6, marker="o", ms=4, zorder=3)
         for k, ((x, y), score) in enumerate(zip(table.tolist(), scores, strict=True)):
-            _, ink = colours_of(k)
+            _, ink = colors_of(k)
             ax.plot(x, y, "o", color=ink, ms=9, zorder=4)
             # The other dashed line never crosses a label on this side.
             side = 1 if (score == max(scores)) == (direction[0] >= 0) else -1

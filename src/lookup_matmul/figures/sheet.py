@@ -26,7 +26,7 @@ PLATE = "var(--figure-plate, #ffffff)"
 class Drawing:
     """A finished figure; notebooks show it as inline SVG.
 
-    ``svg`` is one ``svg`` element, its colours CSS properties with a fallback; ``alt`` tells the
+    ``svg`` is one ``svg`` element, its colors CSS properties with a fallback; ``alt`` tells the
     same story in words, and is the SVG's label for screen readers.
     """
 
@@ -97,7 +97,7 @@ class Sheet:
         row: float,
         label: str,
         texts: Sequence[str],
-        colours: tuple[str, str] | None = None,
+        colors: tuple[str, str] | None = None,
         only: int | None = None,
         left: float = LABEL_WIDTH,
         width: float = CELL_WIDTH,
@@ -107,8 +107,8 @@ class Sheet:
         One that is picked, or ``only`` one cell of it, has colors: a fill, and a stroke for its
         outline, which with bold type says the same without color.
         """
-        fill, stroke = colours or ("none", QUIET)
-        picked = colours is not None
+        fill, stroke = colors or ("none", QUIET)
+        picked = colors is not None
         if label:
             self.text(left - 6, row + 0.5, label, stroke, "end", picked)
         for j, text in enumerate(texts):
@@ -169,7 +169,7 @@ class Sheet:
 
 
 def opening(width: float, height: float, alt: str) -> str:
-    """Return the first tag of a figure, which scales and is labelled with its story."""
+    """Return the first tag of a figure, which scales and is labeled with its story."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_short(width)} {_short(height)}" '
         f'class="drawing" role="img" aria-label="{escape(alt)}" '

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import INK, QUIET, colours_of
+from lookup_matmul.figures.palette import INK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
@@ -34,7 +34,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
         # The arrows nest instead of crossing on one line.
         bend = 0.22 + 0.1 * i / len(picked)
         begin, end = (right + 1, 1.5 + k), (right + 1, below + i + 0.5)
-        sheet.arrow(begin, end, colours_of(k)[1], bend=bend)
+        sheet.arrow(begin, end, colors_of(k)[1], bend=bend)
     story = " ".join(f"Id {k} picks row {k}: {in_words(weight[k])}." for k in picked)
     return sheet.finish(
         f"A table with {vocab_size} rows of {dim} numbers. {story} No arithmetic is done."
@@ -60,11 +60,11 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
     sheet = Sheet(right + 40)
     sheet.caption(0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
-        sheet.row(1 + k, f"{factor}  ×", in_cells(weight[k]), colours_of(k) if factor else None)
-        note, colour = ("kept", colours_of(k)[1]) if factor else ("all 0", QUIET)
-        sheet.text(right + 6, 1.5 + k, note, colour, "start")
+        sheet.row(1 + k, f"{factor}  ×", in_cells(weight[k]), colors_of(k) if factor else None)
+        note, color = ("kept", colors_of(k)[1]) if factor else ("all 0", QUIET)
+        sheet.text(right + 6, 1.5 + k, note, color, "start")
     sheet.line((4, vocab_size + 1.2), (right, vocab_size + 1.2))
-    sheet.row(vocab_size + 1.4, "sum", in_cells(product), colours_of(token))
+    sheet.row(vocab_size + 1.4, "sum", in_cells(product), colors_of(token))
     terms = [
         f"Row {k} of the table is multiplied by {x}{': ' + in_words(weight[k]) if x else ''}."
         for k, x in enumerate(factors)
@@ -101,14 +101,14 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     sheet.caption(0.5, "G: a row arrives for each id")
     below, words = len(places) + 2.0, []
     for n, k in enumerate(places):
-        sheet.row(1 + n, f"id {k}", in_cells(arriving[n]), colours_of(k) if added[n] else None)
+        sheet.row(1 + n, f"id {k}", in_cells(arriving[n]), colors_of(k) if added[n] else None)
         fate = f"is added into row {k}" if added[n] else "is left out, as padding"
         words.append(f"{in_words(arriving[n])} arrives for id {k} and {fate}.")
         if added[n]:
             # The further the way, the wider the bend, so that the arrows do not lie on each other.
             bend = 0.2 + 0.35 * (below + k - n) / (below + vocab_size)
             begin, end = (right + 1, 1.5 + n), (right + 1, below + k + 0.5)
-            sheet.arrow(begin, end, colours_of(k)[1], bend=bend)
+            sheet.arrow(begin, end, colors_of(k)[1], bend=bend)
     sheet.caption(below - 0.4, "gradient of the table")
     used = {k for k, is_added in zip(places, added, strict=True) if is_added}
     draw_rows(sheet, below, "row", range(vocab_size), total, used)
@@ -129,9 +129,9 @@ def draw_blocks(
 
     Examples
     --------
-    >>> sizes = {"size": ["small", "large"], "colour": ["red"]}
+    >>> sizes = {"size": ["small", "large"], "color": ["red"]}
     >>> draw_blocks(sizes, torch.tensor([1, 2]), torch.tensor([[1.0], [2.0], [0.5]]))
-    One table for size (rows 0 to 1) and colour (rows 2 to 2). The record picks row 1, large, \
+    One table for size (rows 0 to 1) and color (rows 2 to 2). The record picks row 1, large, \
 and row 2, red; the sum of these rows is (2.5).
     """
     categories = [name for names in columns.values() for name in names]
@@ -145,10 +145,10 @@ and row 2, red; the sum of these rows is (2.5).
         y += 0.9
         for category in names:
             there = k in picked
-            ink = colours_of(k)[1] if there else QUIET
+            ink = colors_of(k)[1] if there else QUIET
             sheet.text(left - 28, y + 0.5, category, ink, "end", bold=there)
             cells = [f"{value:.2f}" for value in weight[k].tolist()]
-            sheet.row(y, str(k), cells, colours_of(k) if there else None, left=left, width=width)
+            sheet.row(y, str(k), cells, colors_of(k) if there else None, left=left, width=width)
             y, k = y + 1, k + 1
     sheet.line((4, y + 0.3), (left + dim * width, y + 0.3))
     sheet.text(left - 6, y + 1.1, "sum", INK, "end", True)
@@ -172,7 +172,7 @@ def draw_rows(
 ) -> None:
     """Draw a row for each id from ``top`` down, those in color that are picked."""
     for i, (k, row) in enumerate(zip(ids, rows, strict=True)):
-        sheet.row(top + i, f"{what} {k}", in_cells(row), colours_of(k) if k in picked else None)
+        sheet.row(top + i, f"{what} {k}", in_cells(row), colors_of(k) if k in picked else None)
 
 
 def in_cells(values: torch.Tensor) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
+from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
 from lookup_matmul.figures.sheet import Drawing, Sheet
 from lookup_matmul.sparse.sums import sum_of_rows
 
@@ -27,7 +27,7 @@ def draw_bag_of_words(
     top = _draw_text(sheet, words, vocabulary) + 0.3
     _draw_names(sheet, top, names)
     for k, (word, count) in enumerate(counts.items(), start=1):
-        fill, stroke = colours_of(vocabulary[word])
+        fill, stroke = colors_of(vocabulary[word])
         sheet.text(LEFT - 6, top + k + 0.5, f"{count} × {word}", stroke, "end", True)
         for j, value in enumerate(weight[vocabulary[word]]):
             place = (LEFT + j * CELL, top + k, CELL)
@@ -71,14 +71,14 @@ def _draw_names(sheet: Sheet, top: float, names: Sequence[str]) -> None:
 
 
 def _draw_text(sheet: Sheet, words: Sequence[str], vocabulary: Mapping[str, int]) -> float:
-    """Write words in lines that fit, known ones in their colours; return where the text ends."""
+    """Write words in lines that fit, known ones in their colors; return where the text ends."""
     x, row = 6.0, 0.1
     for word in words:
         width = 6.2 * len(word) + 10  # so much that no word leaves its box
         if x > 6 and x + width > WIDTH:
             x, row = 6.0, row + 1.2
         if word in vocabulary:
-            fill, stroke = colours_of(vocabulary[word])
+            fill, stroke = colors_of(vocabulary[word])
             sheet.cell(x, row, width, word, stroke, True, fill=fill, stroke=stroke, stroke_width=1)
         else:
             sheet.text(x + width / 2, row + 0.5, word, QUIET)
@@ -115,7 +115,7 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
     ):
         sheet.text(PASSAGE - 6, row + 0.5, label, QUIET, "end")
         for j, text in enumerate(texts):
-            fill, edge = colours_of(of[j]) if of else ("none", LINE)
+            fill, edge = colors_of(of[j]) if of else ("none", LINE)
             place, lw = (PASSAGE + j * cell, row, cell, str(text)), 1.4 if of else 0.8
             sheet.cell(*place, bold=bool(of), fill=fill, stroke=edge, stroke_width=lw)
     sheet.cell(PASSAGE, 6.8, END - PASSAGE, "the blocks", height=1.2, stroke=INK)
@@ -151,7 +151,7 @@ def _draw_table(sheet: Sheet, ids: Sequence[int], vocab_size: int) -> tuple[floa
     for k in range(len(shown) + 1):
         sheet.text(TABLE + TABLE_WIDTH / 2, top + 1.7 * k + 0.35, "⋮", QUIET)
     for k, token in enumerate(shown):
-        fill, edge = colours_of(token)
+        fill, edge = colors_of(token)
         place = (TABLE, top + 1.7 * k + 0.7, TABLE_WIDTH, f"row {token}")
         sheet.cell(*place, bold=True, fill=fill, stroke=edge)
     return top + 0.2 * height, top + 0.8 * height

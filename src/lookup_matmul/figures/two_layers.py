@@ -7,7 +7,7 @@ from torch import nn
 
 from lookup_matmul.equality.assertions import assert_bitwise_equal, bits_differ
 from lookup_matmul.equality.storage import shares_storage
-from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colours_of
+from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
 from lookup_matmul.figures.tables import in_cells
 from lookup_matmul.onehot.forms import one_hot
@@ -27,7 +27,7 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
 
     def draw_numbers(x: float, row: float, values: list[float], tokens: list[int]) -> None:
         for j, (value, token) in enumerate(zip(values, tokens, strict=True)):
-            fill, ink = colours_of(token)
+            fill, ink = colors_of(token)
             sheet.cell(x + j * cell, row, cell, f"{value:.3g}", fill=fill, ink=ink)
 
     both = [("Embedding", table, ids), ("Linear", transposed, ids.T)]
@@ -71,7 +71,7 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     for row, weight in zip(memory_at, memories, strict=True):
         width = 88 / len(weight)
         for k in range(len(weight)):
-            fill, ink = colours_of(k)
+            fill, ink = colors_of(k)
             sheet.cell(234 + k * width, row - 0.45, width, str(k), height=0.9, fill=fill, ink=ink)
     for name, row, (p, m) in zip(weights, at, ways, strict=True):
         sheet.text(118, row, name, at="end")
@@ -104,14 +104,14 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
     def draw_grid(middle: float, row: float, filled: list[list[int]]) -> None:
         for i, (token, marks) in enumerate(zip(picked, filled, strict=True)):
             for j, mark in enumerate(marks):
-                fill, edge, lw = (*colours_of(token), 1.0) if mark else ("none", LINE, 0.8)
+                fill, edge, lw = (*colors_of(token), 1.0) if mark else ("none", LINE, 0.8)
                 place = (middle + (j - len(marks) / 2) * 12, row + i * 0.55, 12)
                 sheet.cell(*place, height=0.55, fill=fill, stroke=edge, stroke_width=lw)
 
     for middle, name in zip((75, 247), names, strict=True):
         sheet.text(middle, 0.4, "ids", QUIET)
         for i, token in enumerate(picked):
-            fill, ink = colours_of(token)
+            fill, ink = colors_of(token)
             place = (middle + (i - len(picked) / 2) * 24, 0.8, 24, str(token))
             sheet.cell(*place, height=0.85, fill=fill, ink=ink, bold=True)
         found = name == names[1]

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from lookup_matmul.equality.assertions import assert_bitwise_equal
-from lookup_matmul.figures.palette import colours_of
+from lookup_matmul.figures.palette import colors_of
 from lookup_matmul.figures.sheet import Drawing, Sheet
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
@@ -37,12 +37,12 @@ Both give: (1.50, -2.00, 3.00).
     draw_row = partial(sheet.row, left=LEFT, width=CELL)
     sheet.text(LEFT, 0.5, "the table W", at="start")
     for k in range(vocab_size):
-        draw_row(1 + k, f"row {k}", _numbers(weight[k]), colours_of(k) if k in picked else None)
+        draw_row(1 + k, f"row {k}", _numbers(weight[k]), colors_of(k) if k in picked else None)
 
     top = vocab_size + 3.4  # of the two forms
     one_hot_left = LEFT + width - vocab_size * NARROW
-    centres = (LEFT + CELL / 2, one_hot_left + vocab_size * NARROW / 2)
-    for x, title in zip(centres, ("look up", "multiply: X W"), strict=True):
+    centers = (LEFT + CELL / 2, one_hot_left + vocab_size * NARROW / 2)
+    for x, title in zip(centers, ("look up", "multiply: X W"), strict=True):
         sheet.text(x, top - 0.6, title, bold=True)
     for left, name in ((LEFT, "ids"), (one_hot_left, "X")):
         sheet.text(left - 5, top + count / 2, name, at="end")
@@ -50,10 +50,10 @@ Both give: (1.50, -2.00, 3.00).
     sheet.text(LEFT + dim * CELL / 2, last - 0.6, "one output, equal in every bit", bold=True)
     for i, k in enumerate(picked):
         bits, place = [*map(str, encoding[i])], {"left": one_hot_left, "width": NARROW}
-        draw_row(top + i, "", [str(k)], colours_of(k))
-        draw_row(top + i, "", bits, colours_of(k), only=k, **place)
-        draw_row(last + i, f"id {k}", _numbers(rows[i]), colours_of(k))
-    for x in centres:
+        draw_row(top + i, "", [str(k)], colors_of(k))
+        draw_row(top + i, "", bits, colors_of(k), only=k, **place)
+        draw_row(last + i, f"id {k}", _numbers(rows[i]), colors_of(k))
+    for x in centers:
         sheet.arrow((x, vocab_size + 1.2), (x, top - 1.2))
         sheet.arrow((x, top + count + 0.2), (x, last - 1.2))
     return sheet.finish(_story(picked, encoding, rows, vocab_size))

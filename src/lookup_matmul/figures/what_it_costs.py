@@ -35,12 +35,12 @@ def draw_ratios(
             ax.fill_betweenx([y + 0.5, foot], *band, color=PICK, alpha=0.6, lw=0)
             ax.vlines(1, y + 0.5, foot, color=QUIET, lw=1, ls=":")
             for kind, (low, middle, high) in line.items():
-                colour, _, marker = axes.KINDS[k := kinds.index(kind)]
+                color, _, marker = axes.KINDS[k := kinds.index(kind)]
                 at = y + 0.62 + 0.16 * k
-                (bar,) = ax.plot([low, high], [at, at], color=colour, lw=3, alpha=0.55)
+                (bar,) = ax.plot([low, high], [at, at], color=color, lw=3, alpha=0.55)
                 bar.set_solid_capstyle("butt")
                 label = kind if kind not in ax.get_legend_handles_labels()[1] else None
-                ax.plot(middle, at, marker=marker, color=colour, ms=5, ls="", label=label)
+                ax.plot(middle, at, marker=marker, color=color, ms=5, ls="", label=label)
         ax.xaxis.set_major_locator(FixedLocator([0.1, 0.2, 0.5, 1, 2, 5, 10, 20]))
         ax.xaxis.set_minor_locator(FixedLocator([]))
         ax.xaxis.set_major_formatter(lambda value, _: axes.in_full(value))

@@ -31,7 +31,7 @@ def test_frequencies_follow_zipfs_law():
     expected /= expected.sum()
     deviation = (expected * (1 - expected) / count).sqrt()
     assert (abs(share - expected)[:5] < 5 * deviation[:5]).all()
-    assert counts.argsort(descending=True)[:5].tolist() != list(range(5))  # no neighbours
+    assert counts.argsort(descending=True)[:5].tolist() != list(range(5))  # no neighbors
 
 
 @pytest.mark.parametrize(

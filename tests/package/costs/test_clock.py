@@ -117,7 +117,7 @@ A = torch.ones(10)
 
 
 def not_while_captured():
-    """Queue fifteen kernels, but not into a graph, as some optimisers do."""
+    """Queue fifteen kernels, but not into a graph, as some optimizers do."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError("Attempting CUDA graph capture of step()")
     for _ in range(15):

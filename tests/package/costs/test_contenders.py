@@ -38,7 +38,7 @@ def test_the_deterministic_form_asks_for_it_and_asks_no_longer(before, monkeypat
 
 
 @pytest.mark.parametrize("form", forms_of("step", 0))
-def test_an_optimiser_steps_its_own_table_and_has_its_state_before(form):
+def test_an_optimizer_steps_its_own_table_and_has_its_state_before(form):
     """The table of the group stays as it is; the first step, which makes the state, is not timed."""
     case = CASE._replace(form=form, direction="step")
     inputs = inputs_of(case)

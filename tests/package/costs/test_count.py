@@ -46,7 +46,7 @@ BACKWARD = {
     "index_add": ADDED,
     "multiplication alone": [PRODUCT],
 }
-# Kernels of optimisers: name, arrays read and written, operations and divisions for each number.
+# Kernels of optimizers: name, arrays read and written, operations and divisions for each number.
 ADAM = [
     ("average", "mg", "m", 3, 0), ("decay", "v", "v", 1, 0), ("square", "vg", "v", 3, 0),
     ("root", "v", "s", 0, 1), ("correct", "s", "t", 0, 1), ("epsilon", "t", "t", 1, 0),
@@ -104,7 +104,7 @@ def test_allocated_bytes_against_the_allocator(direction, bags, form):
     call()
     seen = sum(size for size in sizes_of(recorded_events(call)) if size > 0)
     counted = sum(part.allocated_bytes for part in kernels(case, ids.unique().numel()))
-    # An optimiser counts its steps in tensors of one number, and names rows by int64 ids;
+    # An optimizer counts its steps in tensors of one number, and names rows by int64 ids;
     # some versions of torch note the bag of each entry.
     extra = 100 if "dense" in form else 8 * 8 * 512 if direction == "step" else 8 * 512 * bool(bags)
     assert counted <= seen <= counted + extra
@@ -130,7 +130,7 @@ def test_the_working_set_holds_each_tensor_of_the_call_once():
     assert kernels(step._replace(form="Adam, dense"), 2)[0].working_set == 6 * 80
 
 
-def test_the_optimisers_of_torch_run_the_kernels_that_are_counted():
+def test_the_optimizers_of_torch_run_the_kernels_that_are_counted():
     """As many calls on whole arrays as are counted, as torch's dispatcher sees them."""
     from torch.utils._python_dispatch import TorchDispatchMode
 

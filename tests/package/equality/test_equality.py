@@ -31,7 +31,7 @@ def test_a_tensor_is_bitwise_equal_to_its_copy(values):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_one_bit_is_seen_in_every_dtype(dtype):
-    """The neighbouring float is not equal."""
+    """The neighboring float is not equal."""
     one = torch.ones(3, dtype=dtype)
     other = one.clone()
     other[1] += torch.finfo(dtype).eps
@@ -111,7 +111,7 @@ def test_a_sign_that_is_not_in_the_bits_yet_counts():
 
 
 def test_integers_are_not_compared_through_float64():
-    """Float64 cannot tell large neighbours apart, so only the comparison of bits takes integers."""
+    """Float64 cannot tell large neighbors apart, so only the comparison of bits takes integers."""
     large = torch.tensor([2**53])
     with pytest.raises(TypeError, match="use assert_bitwise_equal for integers"):
         assert_within(large, large + 1, 0.0)

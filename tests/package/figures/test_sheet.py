@@ -3,7 +3,7 @@
 import pytest
 from drawings import assert_inside, assert_sound, box, elements, texts
 
-from lookup_matmul.figures.palette import COLOURS, FILLS, INK, STROKES, colours_of
+from lookup_matmul.figures.palette import COLORS, FILLS, INK, STROKES, colors_of
 from lookup_matmul.figures.sheet import Sheet
 
 
@@ -11,10 +11,10 @@ def drawn():
     """Draw one of each on a sheet."""
     sheet = Sheet(200)
     sheet.text(100, 0.5, 'a < b & "c"')
-    sheet.row(1, "row 0", ["1.5", "2.5"], colours_of(2))
-    sheet.row(2, "row 1", ["0", "1"], colours_of(3), only=1)
+    sheet.row(1, "row 0", ["1.5", "2.5"], colors_of(2))
+    sheet.row(2, "row 1", ["0", "1"], colors_of(3), only=1)
     sheet.line((4, 3.2), (150, 3.2))
-    sheet.arrow((150, 1.5), (150, 2.5), colours_of(2)[1], bend=9.0)
+    sheet.arrow((150, 1.5), (150, 2.5), colors_of(2)[1], bend=9.0)
     sheet.cell(42, 4, 49, fill=FILLS[0], fill_opacity=0.5, stroke_dasharray="1 2")
     sheet.dot(50, 4.5)
     return sheet.finish('The story of <a> & "b".')
@@ -44,6 +44,6 @@ def test_a_sheet_ends_just_below_the_lowest_cell(rows):
 
 def test_an_id_has_one_color_everywhere():
     """They repeat after eight, and no two colors are written alike."""
-    assert colours_of(10) == colours_of(2) == (FILLS[2], STROKES[2])
-    assert len(set(COLOURS.values())) == len(COLOURS) == 22
+    assert colors_of(10) == colors_of(2) == (FILLS[2], STROKES[2])
+    assert len(set(COLORS.values())) == len(COLORS) == 22
     assert f"var(--figure-ink, {INK})" in drawn().svg

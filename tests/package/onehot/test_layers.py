@@ -61,7 +61,7 @@ def test_conversion_draws_no_random_numbers():
 
 @pytest.mark.parametrize("swap", [False, True])
 def test_copy_weight_keeps_the_parameter_and_shares_nothing(swap):
-    """The target's parameter is the same object as before, so an optimiser still holds it."""
+    """The target's parameter is the same object as before, so an optimizer still holds it."""
     layers = nn.Embedding(4, 5), nn.Linear(4, 5, bias=False)
     source, target = layers[::-1] if swap else layers
     parameter = target.weight

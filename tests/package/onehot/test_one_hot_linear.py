@@ -142,7 +142,7 @@ def test_it_can_be_copied_pickled_and_moved():
     assert layer.to("meta")(ids.to("meta")).shape == (3, 3)
 
 
-@pytest.mark.filterwarnings("ignore")  # the tool is deprecated in favour of one outside of torch
+@pytest.mark.filterwarnings("ignore")  # the tool is deprecated in favor of one outside of torch
 def test_a_quantized_linear_may_take_the_place_of_the_child():
     """It holds a packed weight and takes rows of float32; off by at most a step of its scale."""
     embedding, layer = pair()
