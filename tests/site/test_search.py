@@ -82,7 +82,7 @@ FIRST = {
     "max(ids) + 1": "corrections#fix-rows",
     "int32 ids": "appendix/conditions-in-full#stops-id-dtype",
     "torch.compile out of range ids": "symptoms/silent#symptom-bare",
-    "weights change without optimizer": "symptoms/silent#weights-change-without-an-optimiser",
+    "weights change without optimizer": "symptoms/silent#weights-change-without-an-optimizer",
     "frozen row still changes": "symptoms/silent#a-frozen-row-moves",
     "empty bags": "tutorials/csr-is-an-embedding-bag#bags-edges",
     "bfloat16 sum stops growing": "tutorials/backward-is-scatter-add#backward-half",
