@@ -3,8 +3,10 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from served import ROOT
@@ -84,6 +86,8 @@ class Copy:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # A shell that runs the tests in the background has them ignore an interrupt.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
 
     def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
