@@ -66,10 +66,10 @@ def test_times_and_addresses_are_no_change(tmp_path, before, after):
 def test_two_runs_of_a_page_give_the_same_text_and_figures(tmp_path):
     """Byte for byte; ``nox -s drift`` does it for all pages."""
     for name in ("one", "two"):
-        run("record", tmp_path / f"{name}.json", "tutorials/another-seed")
+        run("record", tmp_path / f"{name}.json", "appendix/another-seed")
     one = json.loads((tmp_path / "one.json").read_text("utf-8"))["pages"]
     assert one == json.loads((tmp_path / "two.json").read_text("utf-8"))["pages"]
-    outputs = [text for cell in one["tutorials/another-seed"] for text in cell["outputs"]]
+    outputs = [text for cell in one["appendix/another-seed"] for text in cell["outputs"]]
     assert any("<svg" in text for text in outputs)
     assert any("tensor(" in text for text in outputs)
 

@@ -16,7 +16,7 @@ from claims.cells import kinds_of
 from run.pages import read
 
 TUTORIAL = "tutorials/lookup-is-matmul"
-SECOND = "tutorials/another-seed"
+SECOND = "appendix/another-seed"
 THIRD = "tutorials/sparse-row-is-a-sum"
 # What torch draws after each seed: the first row of the table, and of the layer's matrix.
 FIRST_ROWS = {
