@@ -29,6 +29,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_reredirects",
     "sphinxcontrib.bibtex",
 ]
 templates_path = ["_templates"]  # each says what it changes in the theme, and until when
@@ -45,7 +46,7 @@ nb_execution_mode = "cache"
 nb_execution_timeout = 120
 nb_merge_streams = False  # run/kernel.py has joined them
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
-myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 
 napoleon_google_docstring = False
@@ -89,6 +90,12 @@ html_theme_options = {
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
+}
+# Addresses that a page had before: others may link to them.
+redirect_html_template_file = "_templates/redirect.html"
+redirects = {
+    "tutorials/another-seed": "../appendix/another-seed.html",
+    "tutorials/how-we-measure": "../appendix/how-we-measure.html",
 }
 html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
 # The copy button stands on code, not on outputs, and of a doctest it takes the input alone.

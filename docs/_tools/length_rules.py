@@ -1,11 +1,9 @@
-"""How much a page asks of its readers: the words that stand open, and cells that can be pasted."""
+"""What stands open on a page: its words, which a reader has to have patience for, and its code."""
 
-import ast
-import builtins
 import re
 from collections.abc import Iterator
 
-from claims.cells import glues, only_glues, parsed
+from claims.cells import only_glues
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 from run.pages import Page
@@ -23,19 +21,6 @@ def too_long(page: Page) -> Iterator[tuple[int, str]]:
             1,
             f"{words:,} words stand open, expected at most {MOST:,}; cut what nobody would miss",
         )
-
-
-def not_pasted(page: Page) -> Iterator[tuple[int, str]]:
-    """Find open cells that use a name which no open cell before them has defined."""
-    known = {*dir(builtins), "get_ipython"}
-    for cell, line in open_cells(page):
-        used, defined = _names(cell.source)
-        if missing := sorted(used - known - defined):
-            says = f"whoever pastes the open cells in their order has no {', '.join(missing)}"
-            yield line + 1, f"{says}; define or import it in an open cell"
-        if glues(cell.source):
-            yield line + 1, "glue stands in an open cell; move it to a folded one"
-        known |= defined
 
 
 def open_words(text: str) -> int:
@@ -58,20 +43,3 @@ def open_cells(page: Page) -> Iterator[tuple[NotebookNode, int]]:
         figure = "figure" in cell.metadata.get("mystnb", {})
         if cell.cell_type == "code" and not (folded or figure or only_glues(cell.source)):
             yield cell, line
-
-
-def _names(source: str) -> tuple[set[str], set[str]]:
-    """Return the names that a cell reads, and those that it binds anywhere."""
-    read, bound = set[str](), set[str]()
-    for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.Name):
-            (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.alias):
-            bound.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bound.add(node.name)
-    return read, bound

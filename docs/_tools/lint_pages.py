@@ -13,6 +13,7 @@ sys.path.append(str(DOCS / "_extensions"))
 
 import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
+import length_rules  # noqa: E402
 import number_rules  # noqa: E402
 import page_rules  # noqa: E402
 from run.pages import Page, read  # noqa: E402
@@ -33,6 +34,7 @@ RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (
     cell_rules.unseeded,
     cell_rules.vacuous,
     assertion_rules.cannot_fail,
+    length_rules.too_long,
     cell_rules.network,
     cell_rules.writes,
     cell_rules.installs,

@@ -43,7 +43,7 @@ def main() -> None:
     """Read the title, write the page, and say what comes next."""
     parser = argparse.ArgumentParser(prog="nox -s new-page --", description=__doc__)
     parser.add_argument("title", help="a sentence with a verb that says what the page finds")
-    parser.add_argument("--under", default="One-hot rows", help="where in the table of contents")
+    parser.add_argument("--under", default="Use", help="where in the table of contents")
     parser.add_argument("--short", help="the title in the sidebar, a few words")
     options = parser.parse_args()
     title = " ".join(options.title.split())

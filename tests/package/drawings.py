@@ -16,19 +16,23 @@ def elements(svg: str, kind: str) -> list[ElementTree.Element]:
 
 def texts(svg: str) -> list[str]:
     """Return the texts of a drawing in the order in which they were drawn."""
-    return [node.text or "" for node in elements(svg, "text")]
+    return [said(node) for node in elements(svg, "text")]
 
 
 def bold(svg: str) -> list[str]:
     """Return the bold texts of a drawing."""
-    return [n.text or "" for n in elements(svg, "text") if "weight: 700" in n.get("style", "")]
+    return [said(n) for n in elements(svg, "text") if "weight: 700" in n.get("style", "")]
+
+
+def said(node: ElementTree.Element) -> str:
+    """Return the text of a node, with the minus sign as Python writes it."""
+    assert not re.search(r"(?<!\w)-\d", node.text or ""), "a hyphen before a number"
+    return (node.text or "").replace("−", "-")
 
 
 def lines(svg: str) -> list[list[str]]:
     """Return the texts that stand beside each other, from left to right and from top to bottom."""
-    found = [
-        (float(n.get("y", "")), float(n.get("x", "")), n.text or "") for n in elements(svg, "text")
-    ]
+    found = [(float(n.get("y", "")), float(n.get("x", "")), said(n)) for n in elements(svg, "text")]
     return [[text for *_, text in line] for _, line in groupby(sorted(found), lambda one: one[0])]
 
 

@@ -21,7 +21,7 @@ KINDS = [
     "genindex",
     "symptoms",
     "corrections",
-    "checked/one-hot-rows",
+    "checked/path",
     "reference/figures",
     "tutorials/lookup-is-matmul",
     "tutorials/what-it-costs",

@@ -9,7 +9,7 @@ from scratch import PROSE, TOCTREE, Copy
 from served import ROOT
 
 TITLE = "Größe: rows come in the order of the ids"
-CONTENTS = TOCTREE.replace(":glob:\n\n*", ":caption: One-hot rows\n\nPlain <plain>")
+CONTENTS = TOCTREE.replace(":glob:\n\n*", ":caption: Use\n\nPlain <plain>")
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_cannot_become_a_page_is_refused(copy):
     before = sorted((copy.root / "docs").rglob("*.md"))
     for arguments, says in (
         (["..."], "expected words"),
-        (["A page", "--under", "Nowhere"], "there are: One-hot rows"),
+        (["A page", "--under", "Nowhere"], "there are: Use"),
         ([], "required: title"),
         ([TITLE], "is there already"),
     ):

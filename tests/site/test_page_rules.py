@@ -57,6 +57,7 @@ FAULTS = {
         15,
         "vacuous",
     ),
+    "long page": (f"{'word ' * 1_500}\n", 1, "too-long"),
     "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long"),
     "network": (cell("import urllib.request"), 15, "network"),
     "file": (cell('open("a.txt", "w")'), 15, "writes"),
@@ -211,6 +212,7 @@ SOUND = {
     "said again at the end": "## What to remember\n\nBoth are bitwise equal.\n",
     "an exercise": "## Exercise\n\n```python\ntorch.equal(a, b)\n```\n",
     "a shell command": "```sh\nnox -s docs\n```\n",
+    "long folds": f"{'word ' * 1_400}\n\n:::{{dropdown}} A\n{'word ' * 1_400}\n:::\n\n| a |\n|---|\n| {'word ' * 200} |\n",
     "a size": "The table has 3 rows and takes 12 MB.\n",
 }
 

@@ -15,11 +15,12 @@ class fold(nodes.General, nodes.Element):  # noqa: N801  # docutils names its no
 
 
 def visit_fold(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write the line; its words are its name for a screen reader too."""
+    """Write the line; its words are its name for a screen reader, also where eyes see a tick."""
     self.body.append(self.starttag(node, "details"))
-    tick = '<span class="tick" aria-hidden="true">✓</span> ' if "check" in node["classes"] else ""
     text = self.encode(node["summary"])
-    self.body.append(f"<summary>{tick}{text}</summary>\n")
+    if "check" in node["classes"]:
+        text = f'<span class="tick" aria-hidden="true">✓</span> <span class="kinds">{text}</span>'
+    self.body.append(f"<summary>{text}</summary>\n")
 
 
 def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
@@ -40,7 +41,7 @@ def fold_cell(
     if only_glues(source.source):
         cell.parent.remove(cell)
     elif "check" in tags:
-        _fold(cell, "check", in_words(kinds), ids)
+        _fold_check(cell, kinds, ids)
     elif "setup" in tags:
         numbers = glues(source.source)
         told = "code of the numbers below" if numbers else "code that prepares this page"
@@ -51,10 +52,24 @@ def fold_cell(
             _fold_code_of_figure(cell)
 
 
-def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> None:
+def _fold_check(cell: nodes.Element, kinds: list[str], ids: list[str]) -> None:
+    """Fold a check, into the fold right above it if that is one of checks too."""
+    above = cell.parent[cell.parent.index(cell) - 1]
+    if not (isinstance(above, fold) and "kinds" in above):
+        _fold(cell, "check", in_words(kinds), ids)["kinds"] = kinds
+        return
+    cell.parent.remove(cell)
+    cell["ids"] += ids
+    above += cell
+    above["kinds"] = above["kinds"] + kinds
+    above["summary"] = in_words(above["kinds"])
+
+
+def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> fold:
     folded = fold(classes=["fold", kind], summary=summary, ids=ids)
     cell.parent.replace(cell, folded)
     folded += cell
+    return folded
 
 
 def _fold_code_of_figure(cell: nodes.Element) -> None:

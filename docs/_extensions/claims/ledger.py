@@ -19,6 +19,7 @@ from claims.folds import fold
 from claims.page import claims_of
 
 PAGE = "checked"  # where the sums stand
+FOOT = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
 FIRST = "First pages"  # the page with the table of contents, and what it lists without a caption
 
 
@@ -171,11 +172,13 @@ def footer(
     """Say at the foot of every page how much was checked."""
     if PAGE not in app.env.found_docs:
         return
-    link = app.builder.get_relative_uri(page, PAGE)
-    context["theme_extra_footer"] = (
-        f"<p>{totals(app.env)['checks']:,} checks passed in this build. "
-        f'<a href="{link}">See each of them.</a></p>'
+    links = " · ".join(
+        f'<a href="{app.builder.get_relative_uri(page, name)}">{words}</a>'
+        for name, words in FOOT.items()
+        if name in app.env.found_docs
     )
+    passed = f"{totals(app.env)['checks']:,} checks passed in this build."
+    context["theme_extra_footer"] = f"<p>{passed} {links}</p>"
 
 
 def setup(app: Sphinx) -> None:

@@ -4,6 +4,7 @@ A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the
 from the cell's code and from what it gave.
 """
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -20,6 +21,7 @@ from claims.folds import fold_cell
 from claims.sentence import CODE, said, sentence_above
 
 LOG = logging.getLogger(__name__)
+MINUS = re.compile(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)")  # of a number or its exponent
 
 
 class Check(NamedTuple):
@@ -76,6 +78,8 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             LOG.warning(f"{missing}; write ![what it shows](...)", location=_lined(image))
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
+        if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
+            sentence[0] = nodes.Text(MINUS.sub("−", sentence.astext()))
         if "cited" in sentence["classes"]:
             claims.cited.append(" ".join(said(sentence).split()))
             sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))

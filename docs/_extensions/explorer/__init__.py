@@ -29,17 +29,41 @@ class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names it
     """The element, around the static figure."""
 
 
-class Explorer(SphinxDirective):
-    """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out."""
+def _switched(argument: str) -> str:
+    """Read one of the values of the switches."""
+    return directives.choice(argument, [value for value, _ in _choices()])
 
-    option_spec: ClassVar[dict[str, Any]] = {"small": directives.flag}
+
+class Explorer(SphinxDirective):
+    """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out.
+
+    ``:open: backward`` begins there, and keeps the switch that has this value; ``:ids: 2 3 2``
+    begins with these.
+    """
+
+    option_spec: ClassVar[dict[str, Any]] = {
+        "small": directives.flag,
+        "open": _switched,
+        "ids": lambda argument: [int(word) for word in argument.split()],
+    }
 
     def run(self) -> list[nodes.Node]:
         """Leave a place, and note that this page wants script and style."""
         self.env.metadata[self.env.current_document.docname]["explorer"] = True
-        place = explorer(small="small" in self.options, data=example())
+        data, opened = example(), self.options.get("open")
+        data["state"]["ids"] = self.options.get("ids", data["state"]["ids"])
+        shown = {} if "small" in self.options else SWITCHES
+        if opened:
+            name = dict(_choices())[opened]
+            data["state"][name] = opened
+            shown = shown or {name: SWITCHES[name]}
+        place = explorer(small="small" in self.options, switches=shown, data=data)
         self.set_source_info(place)
         return [place]
+
+
+def _choices() -> list[tuple[str, str]]:
+    return [(value, name) for name, (_, choices) in SWITCHES.items() for value in choices]
 
 
 def surround(_app: Sphinx, doctree: nodes.document) -> None:
@@ -121,16 +145,15 @@ def _uri(app: Sphinx, docname: str, label: str) -> str:
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Begin the element; the static figure follows."""
-    size = "small" if node["small"] else "full"
-    self.body.append(f'<lookup-explorer class="{size}"><div class="picture">')
+    size, mode = "small" if node["small"] else "full", node["data"]["state"]["mode"]
+    self.body.append(f'<lookup-explorer class="{size} {mode}"><div class="picture">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the parts, which are seen once the script runs, and the data, and end the element."""
     data = node["data"]
-    parts = PARTS.render(
-        data, small=node["small"], switches=SWITCHES, why=node["why"], more=node["more"]
-    )
+    told = {name: node[name] for name in ("small", "switches", "why", "more")}
+    parts = PARTS.render(data, **told)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'
     self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")

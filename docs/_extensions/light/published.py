@@ -14,8 +14,10 @@ from xml.sax.saxutils import escape as escape_xml
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.errors import ConfigError
 
+FOLDER = "the project's folder, the one with `pyproject.toml`"
 MISSING, SITEMAP = "404", "sitemap.xml"
 HEAD = """<base href="{}"><meta name="robots" content="noindex">
 <meta name="description" content="There is no page at this address; the first page leads to all.">
@@ -36,6 +38,13 @@ def refuse_wrong_address(app: Sphinx) -> None:
     if repository and not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
         expected = "expected its owner and its name, such as octocat/hello-world"
         raise ConfigError(f"the repository is {repository!r}; {expected}")
+
+
+def name_repository(_app: Sphinx, config: Config) -> None:
+    """Let a page say where the project's files are: ``{{ repository }}``."""
+    repository = config.html_context.get("repository")
+    said = f"[the repository](https://github.com/{repository})" if repository else FOLDER
+    config.myst_substitutions = {"repository": said}
 
 
 def page_for_wrong_addresses(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
@@ -78,6 +87,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect to the beginning, to each page, and to the end."""
+    app.connect("config-inited", name_repository)
     app.connect("builder-inited", refuse_wrong_address)
     app.connect("html-collect-pages", page_for_wrong_addresses)
     app.connect("html-page-context", describe)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hatchling.builders.wheel import WheelBuilder
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 ROOT = Path(__file__).parents[3]
 NAME = "lookup_matmul-{version}-py3-none-any.whl"
@@ -13,6 +14,12 @@ def address(app: Sphinx) -> str:
     """Give the wheel's address on the site, or nothing if nobody said where the site is."""
     name = NAME.format(version=app.config.release)
     return f"{app.config.html_baseurl}{name}" if app.config.html_baseurl else ""
+
+
+def offer(_app: Sphinx, config: Config) -> None:
+    """Let the pages beside it link to it: ``{{ wheel }}``."""
+    name = NAME.format(version=config.release)
+    config.myst_substitutions |= {"wheel": f'<a href="{name}" download>{name}</a>'}
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:
@@ -26,5 +33,6 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Connect to the end of a build."""
+    """Connect to the beginning, after what begins the substitutions, and to the end."""
+    app.connect("config-inited", offer, priority=600)
     app.connect("build-finished", write)

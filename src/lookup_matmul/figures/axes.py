@@ -39,7 +39,6 @@ PLOT = {
     "ytick.labelcolor": QUIET,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.unicode_minus": False,
     "axes.formatter.use_mathtext": False,
     "legend.frameon": False,
     "hatch.linewidth": 0.6,

@@ -6,27 +6,33 @@ import torch
 
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
-from lookup_matmul.figures.tables import draw_rows, in_cells, in_words
+from lookup_matmul.figures.tables import draw_rows, in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 
 
-def draw_sum_of_rows(ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor) -> Drawing:
+def draw_sum_of_rows(
+    ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor, names: Sequence[str] = ()
+) -> Drawing:
     """Draw the entries of one sparse row beside the rows of the table that they scale.
 
-    For the page "A sparse row is a sum".
+    For the page "A sparse row is a sum"; the rows of the table may have ``names``.
     """
     bags = (ids, torch.tensor([0, len(ids)]), values)
     total, (vocab_size, dim) = sum_of_rows(bags, weight)[0], weight.shape
     factors = dense_rows(bags, vocab_size)[0].tolist()
     picked = sorted(set(ids.tolist()))
-    sheet = Sheet(LABEL_WIDTH + max(3, dim) * CELL_WIDTH + 12)  # so wide that the caption fits
-    sheet.caption(0.5, "value × row of the table")
+    left = 2 * LABEL_WIDTH if names else LABEL_WIDTH
+    sheet = Sheet(left + max(3, dim) * CELL_WIDTH + 12)  # so wide that the caption fits
+    sheet.text(left, 0.5, "value × row of the table", QUIET, "start")
     for k in range(vocab_size):
-        label = f"{factors[k]:.4g}  ×" if k in picked else ""
-        sheet.row(1 + k, label, in_cells(weight[k]), colors_of(k) if k in picked else None)
-    sheet.line((4, vocab_size + 1.2), (LABEL_WIDTH + dim * CELL_WIDTH, vocab_size + 1.2))
-    sheet.row(vocab_size + 1.4, "sum", in_cells(total), (PICK, MARK))
+        name = names[k] if names else ""
+        label = f"{factors[k]:.4g}  × {name}".rstrip() if k in picked else name
+        colors = colors_of(k) if k in picked else None
+        sheet.row(1 + k, label, [f"{x:.4g}" for x in weight[k]], colors, left=left)
+    sheet.line((4, vocab_size + 1.2), (left + dim * CELL_WIDTH, vocab_size + 1.2))
+    sums = [f"{x:.4g}" for x in total]
+    sheet.row(vocab_size + 1.4, "sum", sums, (PICK, MARK), left=left)
     terms = " ".join(
         f"Row {k} of the table is multiplied by {factors[k]:.4g}: {in_words(weight[k])}."
         for k in picked

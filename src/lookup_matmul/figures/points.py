@@ -82,7 +82,8 @@ def draw_path(
             side = 1 if (score == max(scores)) == (direction[0] >= 0) else -1
             at: dict[str, Any] = {"xytext": (9 * side, 0), "textcoords": "offset points"}
             at |= {"ha": "left" if side > 0 else "right", "va": "center", "fontweight": "bold"}
-            ax.annotate(f"token {k}\nscore {score:g}", (x, y), color=ink, zorder=5, **at)
+            label = f"token {k}\nscore {score:g}".replace("-", "−")
+            ax.annotate(label, (x, y), color=ink, zorder=5, **at)
         low, high = table.amin(0).tolist(), table.amax(0).tolist()
         room = 0.5 * (high[0] - low[0])  # for the labels
         ax.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - 0.8, high[1] + 0.8))

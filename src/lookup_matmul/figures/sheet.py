@@ -1,5 +1,6 @@
 """Drawings of small tables, written straight as SVG: cells, texts, lines and arrows on a sheet."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -8,6 +9,7 @@ from lookup_matmul.figures.palette import INK, LINE, PAINTS, QUIET
 
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell, and a phone shows it legibly
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 49.0, 26.0, 42.0
+MINUS = re.compile(r"(?<!\w)-(?=\d)")  # of a number, not of a range or a name
 FOOT = 8.0  # points below the lowest thing drawn
 # What shapes and texts have unless they say otherwise.
 SHAPE: dict[str, str | float] = {
@@ -69,7 +71,8 @@ class Sheet:
         self._lowest = max(self._lowest, middle + FONT_SIZE / 2)
         style = _style(TEXT, fill=ink, text_anchor=at, font_weight=700 if bold else 400)
         place = f'x="{_short(x)}" y="{_short(middle + 0.36 * FONT_SIZE)}"'
-        self._texts.append(f"<text {place}{style}>{escape(text, quote=False)}</text>")
+        words = escape(MINUS.sub("−", text), quote=False)
+        self._texts.append(f"<text {place}{style}>{words}</text>")
 
     def cell(
         self,

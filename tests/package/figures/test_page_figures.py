@@ -35,7 +35,7 @@ ROOF = {"product": (8.0, (70.0, 75.0, 80.0)), "gradient": (0.1, (1.0, 1.1, 1.2))
 SWAPPED = OneHotLinear(to_linear(EMBEDDING, share=False))
 DRAWN = {
     "sum of rows": (
-        pages.draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), SUMMED),
+        pages.draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), SUMMED, list(VOCABULARY)),
         "Row 2 of the table is multiplied by 3: (1.0000, 1.0000). The other rows are not read. "
         "The sum is (6.0000, -1.0000).",
     ),
@@ -133,7 +133,7 @@ def test_a_figure_is_sound_and_tells_its_numbers(name):
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("sum of rows", ["sum", "6.0000", "-1.0000"]),
+        ("sum of rows", ["sum", "6", "-1"]),
         ("shards", ["id 2", "4.0000", "5.0000"]),
         ("reach of a NaN", ["id 3", "NaN", "NaN", *(f"{x:.2f}" for x in WEIGHT[3, 2:].tolist())]),
         ("bag of words", ["sum", "-0.50", "+6"]),

@@ -1,0 +1,50 @@
+"""The open cells of a page run when a reader pastes them, in their order, into a fresh Python."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from served import ROOT
+
+sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
+from length_rules import open_cells
+from run.pages import read
+
+DOCS = ROOT / "docs"
+
+
+def pasted(pages: dict[str, list[tuple[str, bool]]]) -> dict[str, str]:
+    """Run the cells of each page, and return what failed."""
+    command = [sys.executable, str(Path(__file__).with_name("paste.py"))]
+    done = subprocess.run(command, input=json.dumps(pages), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    failed: dict[str, str] = json.loads(done.stdout)
+    return failed
+
+
+def test_open_cells_can_be_pasted() -> None:
+    """Of every page: nothing in them needs a fold, a file, or what only a notebook defines."""
+    pages = {}
+    for path in sorted(DOCS.rglob("*.md")):
+        name = path.relative_to(DOCS).with_suffix("").as_posix()
+        cells = [cell for cell, _ in open_cells(read(path, name))]
+        raising = ["raises-exception" in cell.metadata.get("tags", []) for cell in cells]
+        pages[name] = [(cell.source, raises) for cell, raises in zip(cells, raising, strict=True)]
+    assert len([cells for cells in pages.values() if cells]) > 20
+    assert pasted(pages) == {}
+
+
+def test_what_cannot_be_pasted_is_named() -> None:
+    """A name from a fold, a file left behind, and an end of Python; an expected error is none."""
+    sound = [("import torch", False), ("torch.zeros(1)[1]", True), ("torch.ones(1)", False)]
+    failed = pasted(
+        {
+            "sound": sound,
+            "hidden": [("torch.ones(1)", False)],
+            "writes": [("open('left', 'w').close()", False)],
+            "ends": [("import os; os._exit(0)", False)],
+        }
+    )
+    assert list(failed) == ["hidden", "writes", "ends"]
+    assert "name 'torch' is not defined" in failed["hidden"]
