@@ -68,7 +68,7 @@ FIRST = {
     "embedding table does not fit in memory": "tutorials/table-does-not-fit",
     "row wise sharding of embedding tables": "tutorials/on-many-machines",
     "why does BERT use one hot": "tutorials/who-uses-one-hot#who-bert",
-    "gradient with respect to input tokens": "tutorials/gradient-of-the-choice",
+    "gradient with respect to input tokens": "tutorials/gradient-of-the-choice#choice-numbers",
     "scikit-learn logistic regression same loss": "tutorials/text-both-ways#text-yardstick",
     "several categorical columns one embedding table": "tutorials/which-should-i-use#use-forty",
     "benchmark my gpu": "tutorials/on-a-gpu#gpu-notebook",
