@@ -90,7 +90,7 @@ FIRST = {
     "all-reduce": "glossary#term-all-reduce",
     "getrow": "corrections#fix-getrow",
     "tfidf": "tutorials/text-both-ways#text-counts",
-    "torchrec": "tutorials/what-travels#travels-torchrec",
+    "torchrec": "tutorials/on-many-machines#travels-torchrec",
     "maxtext embedding": "tutorials/who-uses-one-hot#who-maxtext",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",
