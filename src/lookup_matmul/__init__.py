@@ -6,8 +6,8 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 :mod:`lookup_matmul.onehot` and :mod:`lookup_matmul.sparse` hold the forms,
 :mod:`lookup_matmul.equality` says what equal means, :mod:`lookup_matmul.inputs` what bad input is,
 :mod:`lookup_matmul.diagnosis` why two layers disagree. Three rooms are imported by their own names:
-:mod:`lookup_matmul.costs` counts and measures, :mod:`lookup_matmul.sharded` looks up in a table
-that several processes hold, and :mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
+:mod:`lookup_matmul.costs` counts and measures, :mod:`lookup_matmul.sharded` runs a function on
+several processes, and :mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
 """
 
 from lookup_matmul.costs.memory import allocated_bytes, peak_bytes

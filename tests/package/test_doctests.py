@@ -7,7 +7,6 @@ import pkgutil
 
 import pytest
 import torch
-from oldest import LOWEST
 
 import lookup_matmul
 from lookup_matmul import costs, figures, sharded
@@ -28,7 +27,7 @@ SHOWN = {
     for name in module.__all__
 }
 CEILINGS = functools.cache(costs.measure_ceilings)  # two examples measure them, for seconds
-BY_OTHERS = {"Case", "Collective", "Drawing", "Kernel", "Layer", "Rows", "Spread"}  # are shown
+BY_OTHERS = {"Case", "Drawing", "Kernel", "Layer", "Rows", "Spread"}  # are shown
 NAMES = {
     f"{function.__module__}.{function.__name__}"
     for name, function in SHOWN.items()
@@ -39,8 +38,6 @@ NAMES = {
 @pytest.mark.parametrize("name", FOUND)
 def test_examples_run(name, monkeypatch):
     """Every example prints what its docstring shows, the public ones without their module's names."""
-    if LOWEST and name.endswith(".scattered_lookup"):
-        pytest.skip("gloo has no reduce-scatter in this torch")
     monkeypatch.setattr(costs, "measure_ceilings", CEILINGS)
     if name in NAMES:  # so nobody who copies it lacks an import
         FOUND[name].globs = {"torch": torch, "__name__": "example"} | SHOWN

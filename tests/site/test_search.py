@@ -90,7 +90,7 @@ FIRST = {
     "all-reduce": "glossary#term-all-reduce",
     "getrow": "corrections#fix-getrow",
     "tfidf": "tutorials/text-both-ways#text-counts",
-    "torchrec": "tutorials/what-travels#travels-torchrec",
+    "torchrec": "tutorials/on-many-machines#travels-torchrec",
     "maxtext embedding": "tutorials/who-uses-one-hot#who-maxtext",
     # Decisions.
     "which should I use": "tutorials/which-should-i-use",

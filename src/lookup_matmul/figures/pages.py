@@ -1,12 +1,13 @@
 """Small figures, each of which one page draws."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import product
 
 import torch
 
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
-from lookup_matmul.figures.tables import draw_rows, in_words
+from lookup_matmul.figures.tables import draw_rows, in_cells, in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 
@@ -43,34 +44,29 @@ def draw_sum_of_rows(
     )
 
 
-def draw_shards(ids: torch.Tensor, weight: torch.Tensor, parts: Sequence[slice]) -> Drawing:
-    """Draw the rows that each process holds, its partial rows for all ids, and their sum.
+def draw_cuts(rows: int, columns: int) -> Drawing:
+    """Draw two tables on two machines: each whole, cut by rows, and cut by columns.
 
-    For the page "On many machines".
+    For the page "On many machines"; each cell says which machine holds it.
     """
-    rows, picked = lookup(ids, weight), ids.tolist()
-    right = LABEL_WIDTH + weight.shape[1] * CELL_WIDTH
-    sheet, y, words = Sheet(right + 8), 0.0, []
-
-    def draw_given(row: float, given: torch.Tensor, here: Sequence[int]) -> str:
-        draw_rows(sheet, row, "id", picked, given, here)
-        told = (f"{in_words(x)} for id {k}" for k, x in zip(picked, given, strict=True))
-        return ", ".join(told)
-
-    for process, part in enumerate(parts):
-        held = range(len(weight))[part]
-        sheet.caption(y + 0.5, f"process {process} holds")
-        draw_rows(sheet, y + 1, "row", held, weight[part], picked)
-        y += len(held) + 1.1
-        sheet.caption(y + 0.5, "and gives")
-        there = torch.tensor([k in held for k in picked]).unsqueeze(1)
-        told = draw_given(y + 1, torch.where(there, rows, 0.0), held)
-        y += len(picked) + 1.5
-        name = f"rows {held[0]} to {held[-1]}" if len(held) > 1 else f"row {held[0]}"
-        words.append(f"Process {process} holds {name} and gives {told}.")
-    sheet.line((4, y - 0.15), (right, y - 0.15))
-    sheet.caption(y + 0.5, "all-reduce: the sum, in every process")
-    return sheet.finish(f"{' '.join(words)} The sum is {draw_given(y + 1, rows, picked)}.")
+    sheet, label, cell = Sheet(96 + 2 * columns * 24, 19), 76, 24
+    for table in range(2):
+        middle = label + (table + 0.5) * columns * cell + table * 14
+        sheet.text(middle, 0.5, f"table {'AB'[table]}", QUIET)
+    for k, cut in enumerate(("whole tables", "by rows", "by columns")):
+        top = 1.1 + k * (rows + 0.7)
+        sheet.text(label - 8, top + rows / 2, cut, at="end")
+        for table, i, j in product(range(2), range(rows), range(columns)):
+            machine = (table, 2 * i // rows, 2 * j // columns)[k]
+            fill, ink = colors_of(machine)
+            left = label + (table * columns + j) * cell + table * 14
+            sheet.cell(left, top + i, cell, str(machine), ink, fill=fill)
+    return sheet.finish(
+        f"Two tables of {rows} rows and {columns} columns on machines 0 and 1. "
+        "Whole tables: machine 0 holds table A and machine 1 table B. "
+        f"By rows: machine 0 holds the first {rows // 2} rows of both tables, machine 1 the rest. "
+        f"By columns: machine 0 holds the first {columns // 2} columns of both, machine 1 the rest."
+    )
 
 
 def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:

@@ -110,7 +110,7 @@ def _remove_listener() -> None:
 
 
 if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # any other process only reads this
-    import torch.distributed.tensor.debug
+    import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
 
     _leave_nothing_behind()

@@ -9,7 +9,6 @@ from torch import nn
 from lookup_matmul import OneHotLinear, to_linear
 from lookup_matmul.figures import csr_is_an_embedding_bag, pages, points, two_layers, what_it_costs
 from lookup_matmul.figures import texts as words
-from lookup_matmul.sharded import cut
 
 torch.manual_seed(123)
 WEIGHT, IDS = torch.randn(4, 5), torch.tensor([2, 3, 1])
@@ -39,10 +38,9 @@ DRAWN = {
         "Row 2 of the table is multiplied by 3: (1.0000, 1.0000). The other rows are not read. "
         "The sum is (6.0000, -1.0000).",
     ),
-    "shards": (
-        pages.draw_shards(torch.tensor([2, 0]), torch.arange(8.0).reshape(4, 2), cut(4, 2)),
-        "Process 1 holds rows 2 to 3 and gives (4.0000, 5.0000) for id 2, (0.0000, 0.0000) for id 0. "
-        "The sum is (4.0000, 5.0000) for id 2, (0.0000, 1.0000) for id 0.",
+    "cuts": (
+        pages.draw_cuts(2, 4),
+        "By columns: machine 0 holds the first 2 columns of both, machine 1 the rest.",
     ),
     "hashes": (
         pages.draw_hashes({"user 1": 2, "user 2": 0, "user 3": 2}, 4),
@@ -134,7 +132,8 @@ def test_a_figure_is_sound_and_tells_its_numbers(name):
     ("name", "shown"),
     [
         ("sum of rows", ["sum", "6", "-1"]),
-        ("shards", ["id 2", "4.0000", "5.0000"]),
+        ("cuts", ["0", "0", "0", "0", "1", "1", "1", "1"]),
+        ("cuts", ["0", "0", "1", "1", "0", "0", "1", "1"]),
         ("reach of a NaN", ["id 3", "NaN", "NaN", *(f"{x:.2f}" for x in WEIGHT[3, 2:].tolist())]),
         ("bag of words", ["sum", "-0.50", "+6"]),
         ("votes", ["tensor", "+0.25", "+3"]),
