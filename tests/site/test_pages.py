@@ -23,7 +23,6 @@ FIRST_ROWS = {
     123: ([0.3374, -0.1778, -0.3035, -0.5880, 1.5810], [-0.2039, 0.0166, -0.2483, 0.1886]),
     0: ([-1.1258, -1.1524, -0.2506, -0.4339, 0.5988], [-0.0037, 0.2682, -0.4115, -0.3680]),
 }
-ONE_HOT = [[0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
 TABLE = [
     [0.2753, 0.6012, -0.7758, 0.4877],
     [-0.4799, 0.9522, 1.6895, -0.7348],
@@ -84,7 +83,7 @@ def printed(tensor):
 FIRST = act(*drawn(123))
 # What each page shows; before the numbers of some tensors stands their shape, or the row of inputs.
 SHOWN = {
-    TUTORIAL: [([], tensor) for tensor in (*FIRST[:4], ONE_HOT, *FIRST[4:])],
+    TUTORIAL: [([], FIRST[0]), ([], FIRST[3])],
     SECOND: [([], tensor) for tensor in act(*drawn(0))],
     THIRD: [
         ([], TABLE),
@@ -112,7 +111,7 @@ def test_the_pictures_are_drawn_with_their_words(pages):
     shown = {
         TUTORIAL: (
             drawn(123)[0],
-            {"fig-lookup-1": 1, "fig-lookup-batch": 3, "fig-product-first": 2},
+            {"fig-product-first": 2},
             ["fig-equality", "fig-learned"],
         ),
         SECOND: (
