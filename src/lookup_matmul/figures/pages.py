@@ -1,13 +1,13 @@
 """Small figures, each of which one page draws."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import torch
 
 from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
-from lookup_matmul.figures.tables import draw_rows, in_cells, in_words
+from lookup_matmul.figures.tables import in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 
