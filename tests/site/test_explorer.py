@@ -15,7 +15,13 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import assert_bitwise_equal, assert_within, one_hot, rounding_bound
 
-PAGES = ["index", "explorer", "tutorials/lookup-is-matmul"]
+OPENED = {  # what a page of the path begins with
+    "tutorials/lookup-is-matmul": {},
+    "tutorials/where-equality-stops": {"condition": "nan"},
+    "tutorials/backward-is-scatter-add": {"mode": "backward", "ids": [2, 3, 2]},
+    "tutorials/sparse-row-is-a-sum": {"mode": "bag", "ids": [1, 2], "weights": [3.0, 2.0]},
+}
+PAGES = ["index", "explorer", *OPENED]
 WIDTHS = [320, 390, 768, 1440]
 MODES = ["forward", "backward", "bag"]
 SPECIAL = {"nan": torch.nan, "inf": torch.inf, "zero": -0.0}
@@ -245,8 +251,12 @@ def test_each_sum_is_rounded_in_its_order(browser, site):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_data_come_from_the_package_and_links_lead_to_sections(page, site):
-    """The table of the first page, torch's words, the bounds of sums, and where each is explained."""
+    """The table of the first page, what it opens with, torch's words, the bounds of sums, links."""
     found, data = element(page)
+    assert data["state"] == data["state"] | OPENED.get(page, {})
+    chosen = {switch["name"]: switch["value"] for switch in found.select("input[checked]")}
+    assert chosen == {name: data["state"][name] for name in chosen}
+    assert {*chosen} == {"mode", "condition"} & ({*OPENED[page]} if page in OPENED else {*chosen})
     torch.manual_seed(123)
     table = torch.nn.Embedding(4, 5).weight.detach()
     assert_bitwise_equal(torch.tensor(data["state"]["table"]), table)
@@ -283,7 +293,7 @@ def test_without_javascript_the_figure_stands_there(browser, site):
 # How it is used.
 
 
-@pytest.mark.parametrize("page", ["explorer", "index"])  # with its switches, and in a page
+@pytest.mark.parametrize("page", ["explorer", "index", *OPENED])  # with its switches, and in a page
 def test_it_starts_in_its_place(browser, site, page):
     """At no width does anything move when its script starts; nothing is wider than the window."""
     heights = []

@@ -37,21 +37,22 @@ def _switched(argument: str) -> str:
 class Explorer(SphinxDirective):
     """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out.
 
-    ``:open: backward`` begins there, and keeps the switch that has this value; ``:ids: 2 3 2``
-    begins with these.
+    ``:open: backward`` begins there, and keeps the switch that has this value; ``:ids: 2 3`` and
+    ``:weights: 3 0.5`` begin with these.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
         "open": _switched,
         "ids": lambda argument: [int(word) for word in argument.split()],
+        "weights": lambda argument: [float(word) for word in argument.split()],
     }
 
     def run(self) -> list[nodes.Node]:
         """Leave a place, and note that this page wants script and style."""
         self.env.metadata[self.env.current_document.docname]["explorer"] = True
         data, opened = example(), self.options.get("open")
-        data["state"]["ids"] = self.options.get("ids", data["state"]["ids"])
+        data["state"] |= {name: self.options[name] for name in {"ids", "weights"} & {*self.options}}
         shown = {} if "small" in self.options else SWITCHES
         if opened:
             name = dict(_choices())[opened]
