@@ -75,6 +75,7 @@ FIRST = {
     "install": "getting-started",
     "loss much higher with embedding than one-hot": "symptoms/silent#my-loss-is-much-higher-than-with-one-hot",
     "default initialization of embedding and linear": "tutorials/tied-weights#tables-init",
+    "add new tokens to a tied model": "tutorials/tied-weights#tables-resize",
     "tied weights state_dict": "tutorials/tied-weights#tables-state-dict",
     "replace embedding by linear in trained model": "tutorials/swap-layers",
     "onnx export embedding": "tutorials/swap-layers#swap-export",
