@@ -52,7 +52,7 @@ IN_WORDS = {
     "My embedding changes even though its gradient is zero": "Rows move that this batch did not use",
     "a weighted average of word embeddings, with EmbeddingBag": "per_sample_weights is only supported for mode='sum'",
     "What is the difference between an Embedding followed by a bias, and a Linear?": "Embedding and Linear disagree",
-    "what is the difference between nn.Embedding and nn.Linear": "Two layers hold one table",
+    "what is the difference between nn.Embedding and nn.Linear": "One table in two layers",
 }
 OTHERS = [  # their words are those of many entries: sparse, tensor, embedding, weight, index, gradient
     "ModuleNotFoundError: No module named 'zygomorphic'",

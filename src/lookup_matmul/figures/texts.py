@@ -123,13 +123,19 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
         for j in range(n):
             middle = PASSAGE + (j + 0.5) * cell
             sheet.arrow((middle, begin), (middle, end), QUIET)
-    top, bottom = _draw_table(sheet, numbers, vocab_size)
-    for row, begin, title in (
-        (3.5, top, f"lookup: copies {n} rows"),
-        (10.45, bottom, f"product: all {vocab_size:,} rows"),
+    middles, bottom = _draw_table(sheet, numbers, vocab_size)
+    for row, title in (
+        (3.5, f"lookup: copies {n} rows"),
+        (10.45, f"product: all {vocab_size:,} rows"),
     ):
         sheet.text(PASSAGE, row, title, INK, "start", True)
-        sheet.arrow((TABLE + TABLE_WIDTH, begin), (PASSAGE - 4, row))
+    right, fork = TABLE + TABLE_WIDTH, TABLE + TABLE_WIDTH + 9
+    for token in set(inputs):
+        sheet.line((right, middles[token]), (fork, middles[token]), (fork, 3.5), (fork + 3, 3.5))
+    sheet.arrow((fork, 3.5), (PASSAGE - 4, 3.5))
+    under = TABLE + TABLE_WIDTH / 2
+    sheet.line((under, bottom), (under, 10.45), (under + 3, 10.45))
+    sheet.arrow((under, 10.45), (PASSAGE - 4, 10.45))
     goes_in, places = ", ".join(map(str, inputs)), ", ".join(map(str, range(n)))
     read = ", ".join(f"{token} at position {t}" for t, token in enumerate(targets))
     return sheet.finish(
@@ -140,11 +146,13 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
     )
 
 
-def _draw_table(sheet: Sheet, ids: Sequence[int], vocab_size: int) -> tuple[float, float]:
-    """Draw the rows of the ids, and dots for rows between; return where arrows leave it."""
+def _draw_table(
+    sheet: Sheet, ids: Sequence[int], vocab_size: int
+) -> tuple[dict[int, float], float]:
+    """Draw the rows of the ids, and dots for rows between; return their middles and the bottom."""
     shown = sorted(set(ids))
     height = 1.7 * len(shown) + 0.7
-    top = 7.7 - height / 2
+    top = 6.1 - height / 2
     sheet.text(TABLE, top - 1.1, "one table,", INK, "start", True)
     sheet.text(TABLE, top - 0.4, f"{vocab_size:,} rows", INK, "start", True)
     sheet.cell(TABLE, top, TABLE_WIDTH, height=height, stroke_width=1.6)
@@ -154,4 +162,4 @@ def _draw_table(sheet: Sheet, ids: Sequence[int], vocab_size: int) -> tuple[floa
         fill, edge = colors_of(token)
         place = (TABLE, top + 1.7 * k + 0.7, TABLE_WIDTH, f"row {token}")
         sheet.cell(*place, bold=True, fill=fill, stroke=edge)
-    return top + 0.2 * height, top + 0.8 * height
+    return {token: top + 1.7 * k + 1.2 for k, token in enumerate(shown)}, top + height

@@ -17,7 +17,7 @@ from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tensor) -> Drawing:
     """Draw the weights of both layers, and below each the numbers in the order of its memory.
 
-    The order comes from the tensors' strides, and one strip is drawn if they share storage.
+    The order comes from the tensors' strides.
     """
     table, transposed = embedding_weight.detach(), linear_weight.detach()
     (rows, dim), left, cell = table.shape, 4.0, 25.0
@@ -35,10 +35,9 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
         sheet.text(x, 0.5, f"{name} {weight.shape[0]} × {weight.shape[1]}", QUIET, "start")
         for i, row in enumerate(weight.tolist()):
             draw_numbers(x, 1.0 + i, row, of[i].tolist())
-    one = shares_storage(table, transposed)
     top, words = max(rows, dim) + 1.0, []
-    for name, weight, of in both[:1] if one else both:
-        title = "One memory holds both" if one else f"Memory of the {name}"
+    for name, weight, of in both:
+        title = f"Memory of the {name}"
         # A number is where its own strides put it, counted from the first.
         lines, columns = (torch.arange(size) for size in weight.shape)
         places = lines.unsqueeze(1) * weight.stride(0) + columns * weight.stride(1)

@@ -76,10 +76,6 @@ DRAWN = {
         "Memory of the Embedding: 0.1, 0.2, 0.3, 1.1, 1.2, 1.3. "
         "Memory of the Linear: 0.1, 1.1, 0.2, 1.2, 0.3, 1.3.",
     ),
-    "shared memory": (
-        two_layers.draw_memory_order(SMALL, SMALL.T),
-        "One memory holds both: 0.1, 0.2, 0.3, 1.1,",
-    ),
     "tied": (
         two_layers.draw_names({"embedding.weight": FIRST, "head.weight": FIRST}),
         "2 names, 1 Parameter, 1 memory. embedding.weight is Parameter 1 on memory 1. "
