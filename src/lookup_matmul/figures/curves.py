@@ -23,13 +23,12 @@ def draw_curves(
     alt: str,
     log_x: bool = False,
     log_y: bool = False,
-    marked: tuple[str, float] | None = None,
 ) -> Drawing:
     """Draw one to four curves over common x values, with a bar for each spread.
 
     Each curve has a name and as many values as ``x``: y, or (low, middle, high). The labels say
     what the axes show, with units, and ``alt`` tells the story in words, made from the same
-    numbers. ``marked`` has the name and the x of a vertical line.
+    numbers.
 
     Examples
     --------
@@ -51,9 +50,6 @@ def draw_curves(
                 lows, _, highs = zip(*spreads, strict=True)
                 ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
         scale_log(ax, "x" * log_x + "y" * log_y)
-        if marked:
-            ax.axvline(marked[1], color=QUIET, ls=":", lw=1.2)
-            _name(ax, marked[0], (marked[1], 0.98), (5, -11), xycoords=ax.get_xaxis_transform())
         _name_curves(ax)
         return finish(ax, alt)
 
@@ -96,7 +92,8 @@ def draw_curves_with_distances(
             below.plot(x, shown, color=color, ls="", marker=marker, ms=3.5)
         if limit:
             below.axhline(limit[1], color=LINE, ls="--", lw=1.2)
-            _name(below, limit[0], (x[0], limit[1]), (0, 4))
+            place: dict[str, Any] = {"textcoords": "offset points", "color": QUIET}
+            below.annotate(limit[0], (x[0], limit[1]), (0, 4), **place)
         below.set(xlabel=x_label, ylabel=f"distance\nto {first[0]}")
         scale_log(below, "y")
         low, high = below.get_ylim()
@@ -138,13 +135,6 @@ def draw_predictions(
         scale_log(ax, "xy")
         _name_curves(ax)
         return finish(ax, alt)
-
-
-def _name(
-    ax: Axes, text: str, place: tuple[float, float], aside: tuple[float, float], **options: Any
-) -> None:
-    """Write beside a line what it is."""
-    ax.annotate(text, place, aside, textcoords="offset points", color=QUIET, **options)
 
 
 def _name_curves(ax: Axes) -> None:

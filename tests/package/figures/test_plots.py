@@ -33,7 +33,7 @@ ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
 NAMES, KINDS = ["cat", "dog", "cow", "tea"], [0, 0, 0, 1]
 DRAWINGS = {
     "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
-    "spreads": draw_curves([1, 10, 100], TIMES, marked=("here", 5.0), **LOG),
+    "spreads": draw_curves([1, 10, 100], TIMES, **LOG),
     "distances": draw_curves_with_distances(range(4), NEAR, limit=("limit", 1.0), **LABELS),
     "predictions": draw_predictions(MEASURED, MODEL, FLOORS, **LABELS),
     "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **ASIDE),
@@ -42,7 +42,7 @@ DRAWINGS = {
 }
 SAID = {
     "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
-    "spreads": {"here", "ids", "time [µs]"},
+    "spreads": {"ids", "time [µs]"},
     "distances": {"one", "other", "limit", "ids", "time [µs]"},
     "predictions": {"lookup", "lookup, predicted", "product", "product, predicted"},
     "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
@@ -98,6 +98,17 @@ def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
         (3 * unit, 0, 2 * unit, 2 * unit), rel=1e-3
     )
     assert a - unit == pytest.approx(12, rel=1e-3)
+
+
+def test_a_limit_strikes_no_name():
+    """It is a dash beside each bar, between the names."""
+    svg = DRAWINGS["intervals"].svg
+    dashes = bars(svg, r"1\.2")
+    names = [t for t in elements(svg, "text") if t.text and t.text.strip() in {"lookup", "product"}]
+    feet = [float(name.get("y", "")) for name in names]
+    assert len(dashes) == len(feet) == 3
+    for _, top, _, bottom in dashes:
+        assert all(foot < min(top, bottom) or foot - 9 > max(top, bottom) for foot in feet)
 
 
 def test_parts_are_as_long_as_they_are_large():
