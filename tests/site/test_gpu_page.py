@@ -9,7 +9,7 @@ import nbformat
 import pytest
 import torch
 from bs4 import BeautifulSoup
-from made_up_recording import SOUND, around, ceilings, measured
+from made_up_recording import SOUND, around, ceilings, left_out, measured
 from scratch import PROSE, Copy
 from served import ROOT
 from test_notebooks import FIRST, run_away
@@ -115,7 +115,10 @@ def test_no_recording_then_two(copy: Copy) -> None:
     # What a recording may hold, and Markdown would read as an image, a link and more.
     markup = "![p](https://example.org/p.png) [a](b) *x* $y$ # &lt; ~~z~~"
     marked = deepcopy(REFUTING)
-    marked["provenance"]["device"] = marked["behaviour"]["id_out_of_range"]["lookup"] = markup
+    marked["provenance"]["device"] = markup
+    skipped = left_out(SWEPT[0]._replace(ids=5), marked["ceilings"][0])
+    skipped["skipped"]["says"] = markup
+    marked["cases"].append(skipped)
     folder = copy.root / RECORDED
     write_recording(folder / "good-device.json", CONFIRMING)
     write_recording(folder / "bad-device.json", marked)

@@ -100,7 +100,7 @@ FIRST = {
     "assert_within": "#lookup_matmul.assert_within",
     "OneHotLinear": "#lookup_matmul.OneHotLinear",
     "swap_embeddings": "#lookup_matmul.swap_embeddings",
-    "draw_predictions": "#lookup_matmul.figures.draw_predictions",
+    "draw_intervals": "#lookup_matmul.figures.draw_intervals",
     "peak_bytes": "#lookup_matmul.peak_bytes",
 }
 ASK = """

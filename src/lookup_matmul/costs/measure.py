@@ -10,7 +10,6 @@ from lookup_matmul.costs import clock
 from lookup_matmul.costs.cases import DTYPES, Case, check_result, sample_ids, sample_inputs
 from lookup_matmul.costs.contenders import contender
 from lookup_matmul.costs.count import kernels
-from lookup_matmul.costs.edge_cases import in_a_line
 from lookup_matmul.costs.machine import check_device
 from lookup_matmul.costs.memory import free_bytes, peak_bytes
 from lookup_matmul.costs.predict import predicted_s
@@ -122,7 +121,8 @@ def _tried(device: str, work: Callable[..., Any], *given: Any, tries: int = 2) -
         kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
         lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
         kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
-        said = {"skipped": {"kind": kind, "says": in_a_line(error)}}
+        first = next(iter(str(error).strip().splitlines()), "")[:200]
+        said = {"skipped": {"kind": kind, "says": f"{type(error).__name__}: {first}"}}
     try:  # not above, where the error still holds the tensors of the call
         if device == "cuda":
             torch.cuda.synchronize()

@@ -1,4 +1,4 @@
-"""Curves over a size: with spreads, with their distances, and beside what was predicted."""
+"""Curves over a size: with spreads, and with their distances."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -99,42 +99,6 @@ def draw_curves_with_distances(
         low, high = below.get_ylim()
         below.set_ylim(low / 2, high * (20 if limit else 2))
         return finish(below, alt)
-
-
-def draw_predictions(
-    measured: Mapping[str, Mapping[float, Spread]],
-    predicted: Mapping[str, Mapping[float, float]],
-    floors: Mapping[str, float],
-    *,
-    x_label: str,
-    y_label: str,
-    alt: str,
-) -> Drawing:
-    """Draw measurements as marks, predictions as lines, and where each line begins.
-
-    ``measured`` has (low, middle, high) for each x of one to four curves, ``predicted`` a number
-    for each x of the same names, and ``floors`` the least at any x, a dotted line. Both axes are
-    logarithmic.
-
-    Examples
-    --------
-    >>> times, model = {"lookup": {1: (1.9, 2.0, 2.2)}}, {"lookup": {1: 2.1}}
-    >>> draw_predictions(times, model, {"lookup": 1.5}, x_label="ids", y_label="µs", alt="2 µs.")
-    2 µs.
-    """
-    with style.context(PLOT):
-        ax = plot_axes(x_label, y_label)
-        for k, (name, spreads) in enumerate(measured.items()):
-            color, dash, marker = KINDS[k]
-            x, line = list(spreads), [predicted[name][size] for size in spreads]
-            lows, middles, highs = zip(*spreads.values(), strict=True)
-            ax.plot(x, middles, color=color, ls="", marker=marker, ms=6, label=name)
-            ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
-            ax.plot(x, line, color=color, ls=dash, lw=1.4, label=f"{name}, predicted")
-            ax.axhline(floors[name], color=color, ls=":", lw=1.2)
-        scale_log(ax, "xy")
-        _name_curves(ax)
-        return finish(ax, alt)
 
 
 def _name_curves(ax: Axes) -> None:

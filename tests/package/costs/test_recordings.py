@@ -52,7 +52,7 @@ def test_what_is_written_can_be_read(path):
     assert read_recording(path) == SOUND
     assert len(path.read_text("utf-8").splitlines()) == 3 + len(SOUND["cases"])
     assert [file.name for file in path.parent.iterdir()] == [path.name]
-    write_recording(path, SOUND | {"complete": False, "cases": [], "behaviour": {}})
+    write_recording(path, SOUND | {"complete": False, "cases": []})
     assert read_recording(path)["cases"] == []  # as a run leaves it that ends before its first case
 
 
