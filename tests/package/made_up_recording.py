@@ -9,7 +9,6 @@ CASES = [
     Case("lookup", "forward", 4096, 64, 1024, "uniform", "float32", "cold"),
     Case("multiplication alone", "forward", 4096, 64, 1024, "uniform", "float32", "hot"),
     Case("embedding bag", "forward", 1000, 64, 1024, "zipf", "float32", "hot", 64),
-    Case("SGD, dense", "step", 4096, 64, 1024, "uniform", "float32", "hot"),
 ]
 
 

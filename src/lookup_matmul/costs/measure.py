@@ -80,7 +80,7 @@ def _foreseen(
     table *= DTYPES[case.dtype].itemsize
     held = max((kernel.working_set for kernel in kernels(case, distinct)), default=2 * table)
     # Tables of several kinds exist at once, and what several forms and the check make of them.
-    needed = 3 * table + (2 if case.direction == "step" else 4) * held
+    needed = 3 * table + 4 * held
     if needed > 0.8 * (free := free_bytes(device)):
         says = f"needs {needed / 1e9:.1f} GB of the {free / 1e9:.1f} GB that are free"
         return found | {"skipped": {"kind": "does not fit", "says": says}}
@@ -93,9 +93,7 @@ def _checked(case: Case, inputs: Any, calls: dict[Case, clock.Call]) -> dict[str
     """Call a form and check its result; only a right one is among the calls to be timed."""
     call = contender(case, inputs)
     errors = check_result(case, inputs, call())
-    # The next step of an optimizer gives another table, the same step of a new one does not.
-    again = (lambda: contender(case, inputs)()) if case.direction == "step" else call
-    errors["repeats_bitwise"] = repeats_bitwise(again)
+    errors["repeats_bitwise"] = repeats_bitwise(call)
     calls[case] = call
     return errors
 
