@@ -26,7 +26,7 @@ KINDS = [
     "tutorials/lookup-is-matmul",
     "tutorials/what-it-costs",
     "tutorials/where-equality-stops",
-    "tutorials/on-a-gpu",
+    "tutorials/is-the-product-ever-faster",
 ]
 # Formulas that the browser does not set as such: MathML gets a kind of box of its own.
 UNSET_FORMULAS = """

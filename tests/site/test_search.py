@@ -67,11 +67,11 @@ FIRST = {
     "sparse=True which optimizers": "tutorials/which-should-i-use#use-optimizer",
     "embedding table does not fit in memory": "tutorials/table-does-not-fit",
     "row wise sharding of embedding tables": "tutorials/on-many-machines",
-    "why does BERT use one hot": "tutorials/who-uses-one-hot#who-bert",
+    "why does BERT use one hot": "tutorials/is-the-product-ever-faster#who-bert",
     "gradient with respect to input tokens": "tutorials/gradient-of-the-choice#choice-numbers",
     "scikit-learn logistic regression same loss": "tutorials/text-both-ways#text-yardstick",
     "several categorical columns one embedding table": "tutorials/which-should-i-use#use-forty",
-    "benchmark my gpu": "tutorials/on-a-gpu#gpu-notebook",
+    "benchmark my gpu": "tutorials/is-the-product-ever-faster#gpu-notebook",
     "install": "getting-started",
     "loss much higher with embedding than one-hot": "symptoms/silent#my-loss-is-much-higher-than-with-one-hot",
     "default initialization of embedding and linear": "tutorials/tied-weights#tables-init",
@@ -92,7 +92,7 @@ FIRST = {
     "getrow": "corrections#fix-getrow",
     "tfidf": "tutorials/text-both-ways#text-counts",
     "torchrec": "tutorials/on-many-machines#travels-torchrec",
-    "maxtext embedding": "tutorials/who-uses-one-hot#who-maxtext",
+    "maxtext embedding": "tutorials/is-the-product-ever-faster#who-maxtext",
     # Decisions.
     "which should I use": "tutorials/which-should-i-use",
     "lookup or product on a GPU": "tutorials/which-should-i-use#use-lookup",
@@ -118,7 +118,7 @@ FIRST = {
     "assert_within": "#lookup_matmul.assert_within",
     "OneHotLinear": "#lookup_matmul.OneHotLinear",
     "swap_embeddings": "#lookup_matmul.swap_embeddings",
-    "draw_predictions": "#lookup_matmul.figures.draw_predictions",
+    "draw_intervals": "#lookup_matmul.figures.draw_intervals",
     "peak_bytes": "#lookup_matmul.peak_bytes",
 }
 ASK = """

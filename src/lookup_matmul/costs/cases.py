@@ -9,11 +9,10 @@ from lookup_matmul.equality.assertions import assert_within
 from lookup_matmul.equality.rounding import rounding_bound
 
 AT_ONCE = 2**25  # elements in float64 at a time, so that checking fits wherever measuring does
-RATE = 1e-3  # of learning, in steps of optimizers
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
 KNOWN = {
-    "direction": ("forward", "backward", "step"),
+    "direction": ("forward", "backward"),
     "draw": ("uniform", "zipf", "equal"),
     "dtype": (*DTYPES,),
     "cache": ("hot", "cold"),
@@ -23,13 +22,13 @@ KNOWN = {
 class Case(NamedTuple):
     """One measurement to be made: a form of a computation, and the size of its inputs.
 
-    ``form`` is how it is computed, such as ``"lookup"``; ``direction`` is ``"forward"``,
-    ``"backward"`` to the table's gradient, or ``"step"`` of an optimizer. The table has
-    ``vocab_size`` rows and ``dim`` columns; ``ids`` are looked up, drawn as ``draw`` says, see
-    :func:`sample_ids`. ``dtype`` is ``"float32"``, ``"bfloat16"``, ``"float16"``, or ``"tf32"``:
-    float32 tables whose products a GPU may round to ten bits after the point. ``cache`` is
-    ``"hot"`` for a call again and again, ``"cold"`` for one after other data went through the
-    caches. So many ``bags`` share the ids evenly; 0 is a row of its own for each id.
+    ``form`` is how it is computed, such as ``"lookup"``; ``direction`` is ``"forward"``, or
+    ``"backward"`` to the table's gradient. The table has ``vocab_size`` rows and ``dim`` columns;
+    ``ids`` are looked up, drawn as ``draw`` says, see :func:`sample_ids`. ``dtype`` is
+    ``"float32"``, ``"bfloat16"``, ``"float16"``, or ``"tf32"``: float32 tables whose products a GPU
+    may round to ten bits after the point. ``cache`` is ``"hot"`` for a call again and again,
+    ``"cold"`` for one after other data went through the caches. So many ``bags`` share the ids
+    evenly; 0 is a row of its own for each id.
     """
 
     form: str
@@ -127,20 +126,9 @@ def expected_columns(case: Case, inputs: Inputs, columns: slice) -> tuple[torch.
             rows *= inputs.values.double().unsqueeze(1)
         rows = rows.view(case.bags or case.ids, -1, rows.shape[1])
         return rows.sum(1), rows.abs().sum(1)
-    before, arriving = inputs.weight[:, columns].double(), inputs.arriving[:, columns].double()
-    zeros, both = torch.zeros_like(before), (arriving, arriving.abs())
-    gradient, size = (zeros.index_add(0, inputs.ids, terms) for terms in both)
-    if case.direction == "backward":
-        return gradient, size
-    change, size = 2 * gradient, 2 * size
-    if "Adam" in case.form:
-        # The running mean of equal gradients is the gradient, that of squares its square, once
-        # both are corrected for having begun at zero; SparseAdam adds its 1e-8 before that.
-        late = [1 - 0.999**k for k in (1, 2)] if case.form == "SparseAdam" else [1, 1]
-        scales = [gradient.abs() + 1e-8 / sqrt(share) for share in late]
-        change = gradient / scales[0] + gradient / scales[1]
-        size = size / scales[0] + 2
-    return before - RATE * change, before.abs() + RATE * size
+    arriving = inputs.arriving[:, columns].double()
+    zeros = torch.zeros_like(inputs.weight[:, columns], dtype=torch.float64)
+    return tuple(zeros.index_add(0, inputs.ids, terms) for terms in (arriving, arriving.abs()))
 
 
 def error_bounds(case: Case, most: int) -> tuple[float, float]:
@@ -151,7 +139,7 @@ def error_bounds(case: Case, most: int) -> tuple[float, float]:
     """
     dtype, terms = DTYPES[case.dtype], case.ids // case.bags + 1 if case.bags else 1
     if case.direction != "forward":
-        terms = most + 20 * (case.direction == "step")  # roundings of two steps
+        terms = most
     roundoff = torch.finfo(dtype).eps / 2
     share = rounding_bound(terms, dtype) if 2 * (terms - 1) * roundoff < 1 else 1.0
     rounded = 2.0**-10 if case.dtype == "tf32" else 0.0  # to ten bits after the point

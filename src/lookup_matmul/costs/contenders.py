@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import torch
 from torch.nn.functional import embedding_bag
 
-from lookup_matmul.costs.cases import RATE, Case, Inputs
+from lookup_matmul.costs.cases import Case, Inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 BUILT, ALONE, COMPILED = "one-hot built and multiplied", "multiplication alone", "compiled one-hot"
@@ -96,15 +96,6 @@ def _deterministic(inputs: Inputs) -> Contender:
     return call
 
 
-def _step(optimizer: Any, inputs: Inputs, gradient: Contender) -> Contender:
-    """Step once, so that the optimizer has its state, and make the next step the call."""
-    table = torch.nn.Parameter(inputs.weight.clone())
-    table.grad = gradient()
-    step = optimizer([table], lr=RATE).step
-    step()
-    return lambda: (step(), table.detach())[1]
-
-
 _FORMS: dict[str, dict[str, Callable[[Inputs], Contender]]] = {
     "forward": {
         "lookup": lambda i: partial(lookup, i.ids, i.weight, check=False),
@@ -127,11 +118,5 @@ _FORMS: dict[str, dict[str, Callable[[Inputs], Contender]]] = {
         "lookup, sparse and coalesced": _coalesced,
         "index_add": lambda i: lambda: torch.zeros_like(i.weight).index_add_(0, i.ids, i.arriving),
         ALONE: lambda i: partial(torch.mm, _encoded(i).T, i.arriving),
-    },
-    "step": {
-        "SGD, dense": lambda i: _step(torch.optim.SGD, i, _gradient(i)),
-        "SGD, sparse": lambda i: _step(torch.optim.SGD, i, _coalesced(i)),
-        "Adam, dense": lambda i: _step(torch.optim.Adam, i, _gradient(i)),
-        "SparseAdam": lambda i: _step(torch.optim.SparseAdam, i, _coalesced(i)),
     },
 }

@@ -11,20 +11,19 @@ class Kernel(NamedTuple):
 
     In ``bytes`` each distinct element counts once if read and once if written, but zeros of the
     same call no more where something is added into them. ``operations`` are multiplications,
-    additions and comparisons; ``divisions`` include square roots. ``allocated_bytes`` is the size
-    of the new tensors; a gradient that is merely named anew has none. ``working_set`` is the bytes
-    of all tensors of the call, which a cache has to hold for the next call.
+    additions and comparisons. ``allocated_bytes`` is the size of the new tensors; a gradient that
+    is merely named anew has none. ``working_set`` is the bytes of all tensors of the call, which a
+    cache has to hold for the next call.
     """
 
     name: str
     bytes: int
     operations: int
-    divisions: int
     allocated_bytes: int
     working_set: int
 
 
-Counted: TypeAlias = tuple[str, int, int, int, int]  # a kernel without the working set
+Counted: TypeAlias = tuple[str, int, int, int]  # a kernel without the working set
 Form: TypeAlias = tuple[int, list[Counted]]  # bytes of what is given to it, and its kernels
 
 
@@ -42,7 +41,7 @@ def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     check_case(case)
     if case.form not in (known := forms_of(case.direction, case.bags)):
         raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
-    count = {"forward": _forward, "backward": _backward, "step": _step}[case.direction]
+    count = _forward if case.direction == "forward" else _backward
     given, found = count(case, distinct, DTYPES[case.dtype].itemsize)
     working_set = given + sum(allocated for *_, allocated in found)
     return tuple(Kernel(*counted, working_set) for counted in found)
@@ -52,17 +51,17 @@ def _forward(case: Case, distinct: int, size: int) -> Form:
     n, rows, row = case.ids, case.bags or case.ids, case.dim * size
     ids, found, new, table = 8 * n, distinct * row, rows * row, case.vocab_size * row
     if case.form == "lookup":
-        return ids + found, [("rows", ids + found + new, 0, 0, new)]
+        return ids + found, [("rows", ids + found + new, 0, new)]
     if case.form == "sparse product":  # of int32 indices; its result is filled with zeros first
         given = 4 * (rows + 1) + (4 + size) * n + found
-        return given, [("zeros", new, 0, 0, new), ("sum", given + new, 2 * n * case.dim, 0, new)]
+        return given, [("zeros", new, 0, new), ("sum", given + new, 2 * n * case.dim, new)]
     if "bag" in case.form:
         weighted, new = case.form == "embedding bag", new + 16 * rows  # two notes on each bag
         given = ids + 8 * rows + weighted * n * size + found
-        return given, [("sum", given + new, (1 + weighted) * n * case.dim, 0, new)]
+        return given, [("sum", given + new, (1 + weighted) * n * case.dim, new)]
     matrix, product = rows * case.vocab_size * size, _product(rows, case.vocab_size, case.dim, size)
-    zeros, ones = ("zeros", matrix, 0, 0, matrix), ("ones", ids, 0, 0, 0)
-    compared = ("comparison", ids + matrix, n * case.vocab_size, 0, matrix)
+    zeros, ones = ("zeros", matrix, 0, matrix), ("ones", ids, 0, 0)
+    compared = ("comparison", ids + matrix, n * case.vocab_size, matrix)
     return {
         "one-hot built": (ids, [zeros, ones]),
         BUILT: (ids + table, [zeros, ones, product]),
@@ -73,7 +72,7 @@ def _forward(case: Case, distinct: int, size: int) -> Form:
 
 def _product(rows: int, inner: int, columns: int, size: int) -> Counted:
     numbers = rows * inner + inner * columns + rows * columns
-    return "product", numbers * size, 2 * rows * inner * columns, 0, rows * columns * size
+    return "product", numbers * size, 2 * rows * inner * columns, rows * columns * size
 
 
 def _backward(case: Case, distinct: int, size: int) -> Form:
@@ -86,33 +85,6 @@ def _backward(case: Case, distinct: int, size: int) -> Form:
         return arriving, []
     if case.form == "lookup, sparse and coalesced":
         moved, repeated = 16 * n + n * row + distinct * (8 + row), (n - distinct) * case.dim
-        order = ("sort", 24 * n, n * (n - 1).bit_length(), 0, 16 * n)  # ids, and where each was
-        return arriving, [order, ("sum", moved, repeated, 0, 16 * n + n * row)]
-    return arriving, [("zeros", table, 0, 0, table), ("sum", arriving, n * case.dim, 0, 0)]
-
-
-# Kernels of torch's optimizers: name, arrays moved, operations, divisions, new arrays.
-_ADAM = (
-    ("average", 3, 3, 0, 0), ("decay", 2, 1, 0, 0), ("square", 3, 3, 0, 0), ("root", 2, 0, 1, 1),
-    ("correct", 2, 0, 1, 1), ("epsilon", 2, 1, 0, 0), ("update", 4, 2, 1, 0),
-)  # fmt: skip
-_SPARSE_ADAM = (
-    ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("difference", 3, 1, 0, 1), ("scale", 2, 1, 0, 0),
-    ("add", 3, 1, 0, 0), ("pick", 2, 0, 0, 1), ("mask", 2, 1, 0, 1), ("square", 2, 1, 0, 1),
-    ("difference", 3, 1, 0, 0), ("scale", 2, 1, 0, 0), ("add", 3, 1, 0, 0),
-    ("average", 3, 1, 0, 0), ("average", 3, 1, 0, 0), ("root", 2, 0, 1, 0),
-    ("epsilon", 2, 1, 0, 0), ("divide", 3, 0, 1, 0), ("scale", 2, 1, 0, 1), ("update", 3, 1, 0, 0),
-)  # fmt: skip
-_STEPS = {"SGD": (("update", 3, 2, 0, 0),), "Adam": _ADAM, "SparseAdam": _SPARSE_ADAM}
-
-
-def _step(case: Case, distinct: int, size: int) -> Form:
-    """Count an optimizer's arrays: whole tables, or the rows that a sparse gradient names."""
-    dense = case.form.endswith("dense")
-    numbers, ids = case.dim * (case.vocab_size if dense else distinct), 8 * distinct * (not dense)
-    array, given = numbers * size, (4 if "Adam" in case.form else 2) * numbers * size + ids
-    named = ("pick", "add", "update")  # which ask where the rows are
-    return given, [
-        (name, k * array + ids * (name in named), added * numbers, divided * numbers, new * array)
-        for name, k, added, divided, new in _STEPS[case.form.split(",")[0]]
-    ]
+        order = ("sort", 24 * n, n * (n - 1).bit_length(), 16 * n)  # ids, and where each was
+        return arriving, [order, ("sum", moved, repeated, 16 * n + n * row)]
+    return arriving, [("zeros", table, 0, table), ("sum", arriving, n * case.dim, 0)]

@@ -10,7 +10,6 @@ from lookup_matmul.costs import clock
 from lookup_matmul.costs.cases import DTYPES, Case, check_result, sample_ids, sample_inputs
 from lookup_matmul.costs.contenders import contender
 from lookup_matmul.costs.count import kernels
-from lookup_matmul.costs.edge_cases import in_a_line
 from lookup_matmul.costs.machine import check_device
 from lookup_matmul.costs.memory import free_bytes, peak_bytes
 from lookup_matmul.costs.predict import predicted_s
@@ -81,7 +80,7 @@ def _foreseen(
     table *= DTYPES[case.dtype].itemsize
     held = max((kernel.working_set for kernel in kernels(case, distinct)), default=2 * table)
     # Tables of several kinds exist at once, and what several forms and the check make of them.
-    needed = 3 * table + (2 if case.direction == "step" else 4) * held
+    needed = 3 * table + 4 * held
     if needed > 0.8 * (free := free_bytes(device)):
         says = f"needs {needed / 1e9:.1f} GB of the {free / 1e9:.1f} GB that are free"
         return found | {"skipped": {"kind": "does not fit", "says": says}}
@@ -94,9 +93,7 @@ def _checked(case: Case, inputs: Any, calls: dict[Case, clock.Call]) -> dict[str
     """Call a form and check its result; only a right one is among the calls to be timed."""
     call = contender(case, inputs)
     errors = check_result(case, inputs, call())
-    # The next step of an optimizer gives another table, the same step of a new one does not.
-    again = (lambda: contender(case, inputs)()) if case.direction == "step" else call
-    errors["repeats_bitwise"] = repeats_bitwise(again)
+    errors["repeats_bitwise"] = repeats_bitwise(call)
     calls[case] = call
     return errors
 
@@ -122,7 +119,8 @@ def _tried(device: str, work: Callable[..., Any], *given: Any, tries: int = 2) -
         kinds = {AssertionError: "wrong result", TimeoutError: "takes too long"}
         lacking = isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
         kind = "does not fit" if lacking else kinds.get(type(error), "not in torch")
-        said = {"skipped": {"kind": kind, "says": in_a_line(error)}}
+        first = next(iter(str(error).strip().splitlines()), "")[:200]
+        said = {"skipped": {"kind": kind, "says": f"{type(error).__name__}: {first}"}}
     try:  # not above, where the error still holds the tensors of the call
         if device == "cuda":
             torch.cuda.synchronize()

@@ -15,7 +15,7 @@ from lookup_matmul.equality.rounding import precision_of
 
 FEW, MANY = 2, 1024  # ids for the price of a call, of which torch would not sort one, and of each
 # All other forms handle ids one by one, at a price for each, besides the bytes of its row.
-AS_A_WHOLE = (ALONE, "lookup, sparse gradient", "SGD, dense", "Adam, dense")
+AS_A_WHOLE = (ALONE, "lookup, sparse gradient")
 
 
 def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     ``row_s``: for each row of a cache line, where rows are handled one by one. ``bandwidth``:
     bytes read and written in a second by copies, by ``working_set``. ``first_touch``: seconds by
     which a byte of new memory takes longer to fill than one of old, by ``allocated``. ``rate``:
-    operations in a second of square products of random numbers by dtype, and ``"divisions"``.
+    operations in a second of square products of random numbers, by dtype.
     Another device, or one that is not there, is a ValueError.
 
     Examples
@@ -66,14 +66,13 @@ def predicted_s(case: Case, distinct: int, ceilings: Any) -> float:
     fixed, rows = (ceilings[price][case.cache] for price in ("fixed_s", "row_s"))
     # A compiler takes seconds, so its calls are taken to cost what those of its product do.
     seconds = fixed[form.replace(COMPILED, ALONE)][1]
-    seconds += (distinct if case.direction == "step" else case.ids) * rows.get(form, 3 * [0])[1]
+    seconds += case.ids * rows.get(form, 3 * [0])[1]
     speeds = [(p["working_set"], p["bytes_per_s"][1]) for p in ceilings["bandwidth"]]
     touches = [(p["allocated"], p["s_per_byte"][1]) for p in ceilings["first_touch"]]
     for kernel in counted:
         level = kernel.working_set if case.cache == "hot" else inf
         computing = kernel.operations / rate.get(case.dtype, rate["float32"])["random"][1]
-        dividing = kernel.divisions and kernel.divisions / rate["divisions"]["random"][1]
-        seconds += max(kernel.bytes / _between(speeds, level), computing, dividing)
+        seconds += max(kernel.bytes / _between(speeds, level), computing)
         if touches:
             seconds += kernel.allocated_bytes * _between(touches, kernel.allocated_bytes)
     return float(seconds)
@@ -94,7 +93,7 @@ def _prices(device: str, cache: str, quick: bool) -> tuple[dict[str, Any], dict[
     """Time few ids and many in each form; cold, each of these is a line anywhere in memory."""
     calls: dict[tuple[str, int], Call] = {}
     # A backward pass comes right after the forward pass, so it is never cold.
-    kinds = [("forward", 0), ("forward", 1), ("backward", 0), ("step", 0)]
+    kinds = [("forward", 0), ("forward", 1), ("backward", 0)]
     for direction, bags in kinds if cache == "hot" else kinds[:2]:
         for form in forms_of(direction, bags):
             for ids in () if form == COMPILED else (FEW,) if form in AS_A_WHOLE else (FEW, MANY):
@@ -146,10 +145,7 @@ def _rate(device: str, quick: bool) -> dict[str, Any]:
         with precision_of(name):
             times = time_side_by_side(square, rounds=5, block_s=0.01, device=device)
         rate[name] = {"random": _per_s(2 * side**3, times["square"])}
-    few = torch.rand(2**13, device=device)
-    roots: dict[str, Call] = {"all": few.sqrt, "one": few[0].sqrt}
-    times = time_side_by_side(roots, rounds=5, block_s=1e-3, device=device)
-    return rate | {"divisions": {"random": _per_s(len(few), times["all"], times["one"].median_s)}}
+    return rate
 
 
 def _per_s(amount: float, times: tuple[Any, ...], price_s: float = 0.0) -> list[float]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from lookup_matmul.costs.cases import Case
 from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
-from lookup_matmul.costs.edge_cases import edge_cases
 from lookup_matmul.costs.machine import provenance
 from lookup_matmul.costs.measure import measure_cases
 from lookup_matmul.costs.predict import measure_ceilings
@@ -53,7 +52,7 @@ def record(
     """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
 
     Cases that share their inputs stand together. Device, command and commit are as for
-    :func:`provenance`; quick, there are few rounds, small ceilings, and no edge cases are tried.
+    :func:`provenance`; quick, there are few rounds and small ceilings.
     After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
     An unknown origin and a file not sound or of another machine are a ValueError before anything
     is measured.
@@ -79,7 +78,6 @@ def record(
     recording["complete"] = False
     if not recording["ceilings"]:
         _add_ceilings(recording)
-        recording["behaviour"] = {} if quick else edge_cases(device)
     write_recording(path, recording)
     now = time.monotonic()  # at the end, ceilings are measured once more
     end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
@@ -102,7 +100,7 @@ def record(
 def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
     """Return what is there, if it is of the same machine and versions, or begin anew."""
     if not path.exists():
-        new = {"version": 2, "complete": False, "provenance": origin, "behaviour": {}}
+        new = {"version": 2, "complete": False, "provenance": origin}
         return new | {"ceilings": [], "cases": []}
     recording = read_recording(path, form=False)
     for name, before in recording["provenance"].items():

@@ -16,7 +16,7 @@ from lookup_matmul.figures.two_ways import draw_equality
 __all__ = [
     "Drawing", "draw_bits", "draw_blocks", "draw_curves", "draw_curves_with_distances",
     "draw_equality", "draw_intervals", "draw_lookup", "draw_one_hot_product", "draw_parts",
-    "draw_points", "draw_predictions", "draw_scatter_add",
+    "draw_points", "draw_scatter_add",
 ]  # fmt: skip
 # Plots need Matplotlib, which takes longer to import than tables take to be drawn.
 PLOTS = {
@@ -25,7 +25,6 @@ PLOTS = {
     "draw_intervals": "bars",
     "draw_parts": "bars",
     "draw_points": "points",
-    "draw_predictions": "curves",
 }
 
 

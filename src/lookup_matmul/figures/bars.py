@@ -48,11 +48,11 @@ def draw_intervals(
             for k, (name, (low, middle, high)) in enumerate(group.items()):
                 color, _, marker = KINDS[k % len(KINDS)]
                 ax.text(0, y + 0.4, name, transform=across)
+                if limit:  # a dash beside each bar, so that it strikes no name
+                    ax.vlines(limit[1], y + 0.5, y + 0.9, color=LINE, lw=1.2)
                 ax.plot([low, high], [y + 0.7] * 2, color=color, lw=3, solid_capstyle="butt")
                 ax.plot(middle, y + 0.7, marker=marker, color=color, ms=6, clip_on=False)
                 y += 1
-        if limit:
-            ax.axvline(limit[1], color=LINE, ls="--", lw=1.2)
         if log_x:
             ax.set_xscale("log")
             low, high = ax.get_xlim()

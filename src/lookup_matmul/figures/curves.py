@@ -1,4 +1,4 @@
-"""Curves over a size: with spreads, with their distances, and beside what was predicted."""
+"""Curves over a size: with spreads, and with their distances."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,13 +23,12 @@ def draw_curves(
     alt: str,
     log_x: bool = False,
     log_y: bool = False,
-    marked: tuple[str, float] | None = None,
 ) -> Drawing:
     """Draw one to four curves over common x values, with a bar for each spread.
 
     Each curve has a name and as many values as ``x``: y, or (low, middle, high). The labels say
     what the axes show, with units, and ``alt`` tells the story in words, made from the same
-    numbers. ``marked`` has the name and the x of a vertical line.
+    numbers.
 
     Examples
     --------
@@ -51,9 +50,6 @@ def draw_curves(
                 lows, _, highs = zip(*spreads, strict=True)
                 ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
         scale_log(ax, "x" * log_x + "y" * log_y)
-        if marked:
-            ax.axvline(marked[1], color=QUIET, ls=":", lw=1.2)
-            _name(ax, marked[0], (marked[1], 0.98), (5, -11), xycoords=ax.get_xaxis_transform())
         _name_curves(ax)
         return finish(ax, alt)
 
@@ -96,55 +92,13 @@ def draw_curves_with_distances(
             below.plot(x, shown, color=color, ls="", marker=marker, ms=3.5)
         if limit:
             below.axhline(limit[1], color=LINE, ls="--", lw=1.2)
-            _name(below, limit[0], (x[0], limit[1]), (0, 4))
+            place: dict[str, Any] = {"textcoords": "offset points", "color": QUIET}
+            below.annotate(limit[0], (x[0], limit[1]), (0, 4), **place)
         below.set(xlabel=x_label, ylabel=f"distance\nto {first[0]}")
         scale_log(below, "y")
         low, high = below.get_ylim()
         below.set_ylim(low / 2, high * (20 if limit else 2))
         return finish(below, alt)
-
-
-def draw_predictions(
-    measured: Mapping[str, Mapping[float, Spread]],
-    predicted: Mapping[str, Mapping[float, float]],
-    floors: Mapping[str, float],
-    *,
-    x_label: str,
-    y_label: str,
-    alt: str,
-) -> Drawing:
-    """Draw measurements as marks, predictions as lines, and where each line begins.
-
-    ``measured`` has (low, middle, high) for each x of one to four curves, ``predicted`` a number
-    for each x of the same names, and ``floors`` the least at any x, a dotted line. Both axes are
-    logarithmic.
-
-    Examples
-    --------
-    >>> times, model = {"lookup": {1: (1.9, 2.0, 2.2)}}, {"lookup": {1: 2.1}}
-    >>> draw_predictions(times, model, {"lookup": 1.5}, x_label="ids", y_label="µs", alt="2 µs.")
-    2 µs.
-    """
-    with style.context(PLOT):
-        ax = plot_axes(x_label, y_label)
-        for k, (name, spreads) in enumerate(measured.items()):
-            color, dash, marker = KINDS[k]
-            x, line = list(spreads), [predicted[name][size] for size in spreads]
-            lows, middles, highs = zip(*spreads.values(), strict=True)
-            ax.plot(x, middles, color=color, ls="", marker=marker, ms=6, label=name)
-            ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
-            ax.plot(x, line, color=color, ls=dash, lw=1.4, label=f"{name}, predicted")
-            ax.axhline(floors[name], color=color, ls=":", lw=1.2)
-        scale_log(ax, "xy")
-        _name_curves(ax)
-        return finish(ax, alt)
-
-
-def _name(
-    ax: Axes, text: str, place: tuple[float, float], aside: tuple[float, float], **options: Any
-) -> None:
-    """Write beside a line what it is."""
-    ax.annotate(text, place, aside, textcoords="offset points", color=QUIET, **options)
 
 
 def _name_curves(ax: Axes) -> None:

@@ -5,7 +5,7 @@ import torch
 
 from lookup_matmul.costs import sample_ids
 from lookup_matmul.costs.cases import Case, Inputs, sample_inputs
-from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.contenders import contender
 
 CASE = Case("lookup", "forward", 7, 3, 20, "uniform", "float32", "hot")
 
@@ -35,19 +35,6 @@ def test_the_deterministic_form_asks_for_it_and_asks_no_longer(before, monkeypat
         assert torch.are_deterministic_algorithms_enabled() is before
     finally:
         torch.use_deterministic_algorithms(False)
-
-
-@pytest.mark.parametrize("form", forms_of("step", 0))
-def test_an_optimizer_steps_its_own_table_and_has_its_state_before(form):
-    """The table of the group stays as it is; the first step, which makes the state, is not timed."""
-    case = CASE._replace(form=form, direction="step")
-    inputs = inputs_of(case)
-    before = inputs.weight.clone()
-    call = contender(case, inputs)
-    after = call().clone()
-    assert inputs.weight.equal(before)
-    assert not after.equal(before)
-    assert not call().equal(after)  # each call is one more step
 
 
 class OnGpu(torch.Tensor):

@@ -23,7 +23,7 @@ from lookup_matmul.costs.measure import DeviceLost
 from lookup_matmul.costs.predict import key_of
 
 CASE = Case("lookup", "forward", 50, 16, 64, "uniform", "float32", "hot")
-KINDS = [("forward", 0), ("forward", 8), ("backward", 0), ("step", 0)]
+KINDS = [("forward", 0), ("forward", 8), ("backward", 0)]
 FORMS = [
     CASE._replace(form=form, direction=direction, bags=bags)
     for direction, bags in KINDS
@@ -36,13 +36,13 @@ CEILINGS = {
     "row_s": {"hot": {}, "cold": {}},
     "bandwidth": [{"working_set": 2**20, "bytes_per_s": [1e9] * 3}],
     "first_touch": [],
-    "rate": dict.fromkeys((*DTYPES, "divisions"), RATE),
+    "rate": dict.fromkeys(DTYPES, RATE),
 }
 GROUPS = [
     [case for case in FORMS if (case.direction, case.bags) == kind and "compiled" not in case.form]
     for kind in KINDS
 ]
-each_group = pytest.mark.parametrize("group", GROUPS, ids=["forward", "bags", "backward", "step"])
+each_group = pytest.mark.parametrize("group", GROUPS, ids=["forward", "bags", "backward"])
 ERRORS = {"max_error", "relative_error", "error_bound"}
 TIMES = {"median_s", "low_s", "high_s", "rounds", "calls", "launch_s", "clock_hz"}
 MEASURED = {"distinct", "predicted_s", "peak_bytes", "repeats_bitwise", *ERRORS, *TIMES}
@@ -78,8 +78,6 @@ def gpu():
 @pytest.mark.parametrize(("dtype", "cache"), [("float32", "hot"), ("bfloat16", "cold")])
 def test_every_form_is_checked_and_described(group, dtype, cache):
     """All members that a recording asks for, and what torch lacks in its words."""
-    if group[0].direction == "step":  # which is measured in float32
-        dtype = "float32"
     group = [case._replace(dtype=dtype, cache=cache) for case in group]
     results = measured(group)
     assert [Case(*(result[name] for name in Case._fields)) for result in results] == group
@@ -94,8 +92,7 @@ def test_every_form_is_checked_and_described(group, dtype, cache):
         assert result["repeats_bitwise"] is True
         assert result["launch_s"] is result["clock_hz"] is None
         assert result["relative_error"] < 0.05
-        made = "sparse gradient" not in result["form"] and "SGD" not in result["form"]
-        assert (result["peak_bytes"] > 0) == made or result["direction"] == "step"
+        assert (result["peak_bytes"] > 0) == ("sparse gradient" not in result["form"])
 
 
 @pytest.mark.parametrize("dtype", ["tf32", "float32"])
@@ -216,10 +213,8 @@ def test_every_form_on_a_stand_in_for_a_gpu(gpu, group):
         if result["form"] in ("lookup", "multiplication alone", "embedding bag") and not waits:
             assert result["launch_s"] == pytest.approx(round(kernels) * LAUNCH_S)
             assert kernels == pytest.approx(round(kernels))
-        # A view queues nothing, and to coalesce is to wait for the number of distinct ids; what
-        # Adam counts its steps with lies on the CPU, which the stand-in cannot tell.
-        if result["direction"] != "step":
-            assert waits == (", sparse" in result["form"])
+        # A view queues nothing, and to coalesce is to wait for the number of distinct ids.
+        assert waits == (", sparse" in result["form"])
     assert gpu.captured is None
 
 

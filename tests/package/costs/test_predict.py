@@ -11,7 +11,7 @@ from lookup_matmul.costs.contenders import forms_of
 LOOKUP = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
 FORMS = [
     LOOKUP._replace(form=form, direction=direction, bags=bags, ids=3 * (bags or 1))
-    for direction, bags in [("forward", 0), ("forward", 1), ("backward", 0), ("step", 0)]
+    for direction, bags in [("forward", 0), ("forward", 1), ("backward", 0)]
     for form in forms_of(direction, bags)
 ]
 
@@ -31,7 +31,7 @@ def machine(**changed):
         "row_s": {"hot": {}, "cold": {}},
         "bandwidth": [{"working_set": 2**10, "bytes_per_s": triple(1e30)}],
         "first_touch": [],
-        "rate": {"float32": {"random": triple(1e30)}, "divisions": {"random": triple(1e30)}},
+        "rate": {"float32": {"random": triple(1e30)}},
     } | changed
 
 
@@ -59,12 +59,11 @@ def test_the_fixed_cost_is_that_of_the_form_and_the_cache():
 
 
 def test_each_row_has_its_price():
-    """Of the ids forward, and of the distinct rows in a step."""
-    row = {"hot": {"forward lookup": triple(2.0), "step SparseAdam": triple(3.0)}, "cold": {}}
+    """Where ids are handled one by one, and in no other form."""
+    row = {"hot": {"forward lookup": triple(2.0)}, "cold": {}}
     assert predicted_s(LOOKUP, 2, machine(row_s=row)) == pytest.approx(6)
-    step = LOOKUP._replace(form="SparseAdam", direction="step")
-    assert predicted_s(step, 2, machine(row_s=row)) == pytest.approx(6)
-    assert predicted_s(step._replace(form="Adam, dense"), 2, machine(row_s=row)) < 1e-20
+    product = LOOKUP._replace(form="multiplication alone")
+    assert predicted_s(product, 2, machine(row_s=row)) < 1e-20
 
 
 def test_bytes_take_the_bandwidth_of_the_level_they_live_in():
@@ -84,7 +83,7 @@ def test_bytes_take_the_bandwidth_of_the_level_they_live_in():
 def test_kernels_follow_each_other_and_each_waits_for_its_slowest():
     """Zeros and ones move bytes, the product computes: the sum of maxima, not a maximum of sums."""
     case = LOOKUP._replace(form="one-hot built and multiplied")
-    rate = {"float32": {"random": triple(60.0)}, "divisions": {"random": triple(1.0)}}
+    rate = {"float32": {"random": triple(60.0)}}
     slow = machine(bandwidth=curve((1, 124.0)), rate=rate)
     zeros, ones, product = kernels(case, 2)
     assert (zeros.bytes, ones.bytes, product.bytes, product.operations) == (48, 24, 188, 120)
@@ -94,15 +93,6 @@ def test_kernels_follow_each_other_and_each_waits_for_its_slowest():
     assert predicted_s(half, 2, slow) == pytest.approx(24 / 124 + 24 / 124 + 120 / 60)
     rate["bfloat16"] = {"random": triple(240.0)}  # or at its own
     assert predicted_s(half, 2, slow) == pytest.approx(24 / 124 + 24 / 124 + 94 / 124)
-
-
-def test_divisions_have_a_rate_of_their_own():
-    """Adam takes a root, divides twice."""
-    adam = LOOKUP._replace(form="Adam, dense", direction="step")
-    rate = {"float32": {"random": triple(1e30)}, "divisions": {"random": triple(10.0)}}
-    assert predicted_s(adam, 2, machine(rate=rate)) == pytest.approx(3 * 20 / 10)
-    sgd = adam._replace(form="SGD, dense")
-    assert predicted_s(sgd, 2, machine(rate=rate)) < 1e-20
 
 
 def test_new_memory_is_paid_for_when_it_is_touched():
@@ -136,10 +126,8 @@ def clockwork(monkeypatch):
             elif name in ("new", "old"):
                 size = call.args[0] * 4 if name == "new" else call.__self__.nbytes
                 seconds = size / 4e9 * (3 if name == "new" and size > 2**25 else 1)
-            elif hasattr(call, "args"):  # a product
+            else:  # a product
                 seconds = 2 * len(call.args[0]) ** 3 / 1e11
-            else:  # roots
-                seconds = 1e-6 + call.__self__.numel() / 4e9
             times[name] = Spread(seconds, seconds * 0.9, seconds * 1.2, rounds, 1)
         return times
 
@@ -149,14 +137,14 @@ def clockwork(monkeypatch):
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
-    """The price of a call is taken off before bytes, rows and roots are divided by time.
+    """The price of a call is taken off before bytes and rows are divided by time.
 
     Rows that are taken one by one lie in 64 KiB if they are hot, and anywhere in 4 MiB if cold.
     """
     found = measure_ceilings("cpu", quick=quick)
     assert found["fixed_s"]["hot"]["forward lookup"] == pytest.approx([1.8e-6, 2e-6, 2.4e-6])
     assert found["fixed_s"]["cold"]["bags embedding bag"][1] == pytest.approx(50e-6)
-    assert found["row_s"]["hot"]["step SparseAdam"][1] == pytest.approx(7e-9)
+    assert found["row_s"]["hot"]["forward lookup"][1] == pytest.approx(7e-9)
     assert found["row_s"]["cold"]["forward lookup"][1] == pytest.approx(7e-9)
     for point in found["bandwidth"]:
         # A call of 8 bytes, which stands for the price, has 1 ns for them.
@@ -170,12 +158,11 @@ def test_the_numbers_of_a_known_machine_are_found_again(clockwork, quick):
         expected = 2 / 4e9 if point["allocated"] > 2**25 else 0
         assert point["s_per_byte"][1] == pytest.approx(expected)
     assert found["rate"]["float32"]["random"][1] == pytest.approx(1e11)
-    assert found["rate"]["divisions"]["random"][1] == pytest.approx(4e9, rel=1e-3)
     looked_up = [(cold, *sizes) for cold, _, sizes in clockwork if sizes]
     assert looked_up == [(False, 2**16), (True, 2**22)]
     assert [cold for cold, *_ in clockwork].count(True) == 1
     assert {device for _, device, _ in clockwork} == {"cpu"}
-    assert set(found["rate"]) == {"float32", "divisions"}
+    assert set(found["rate"]) == {"float32"}
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     for case in FORMS:  # and none lacks what its prediction needs
         assert 0 < predicted_s(case, 2, found) < math.inf

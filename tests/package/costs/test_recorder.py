@@ -39,7 +39,6 @@ def path(tmp_path, monkeypatch):
     """Where the recording goes; measuring takes no time, and jsonschema is not there."""
     monkeypatch.setitem(sys.modules, "jsonschema", None)
     monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: ceilings())
-    monkeypatch.setattr(recorder, "edge_cases", lambda _: {"test": {"lookup": "said"}})
     monkeypatch.setattr(recorder, "measure_cases", fake)
     monkeypatch.setattr(recorder, "provenance", lambda *_: ORIGIN)
     return tmp_path / "recordings" / "mine.json"
@@ -67,7 +66,6 @@ def test_a_recording_goes_on_where_it_was_interrupted(path, monkeypatch):
     assert whole == kept(path)
     assert whole["complete"]
     assert ids_in(whole) == [1, 2, 3, 4]
-    assert whole["behaviour"] == {"test": {"lookup": "said"}}
     monkeypatch.setattr(recorder, "measure_ceilings", None)  # not even these are measured again
     assert record(path, SWEPT, **MADE) == whole
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from torch import nn
 
 from lookup_matmul import OneHotLinear, to_linear
-from lookup_matmul.figures import csr_is_an_embedding_bag, pages, points, two_layers, what_it_costs
+from lookup_matmul.figures import csr_is_an_embedding_bag, pages, points, two_layers
 from lookup_matmul.figures import texts as words
 
 torch.manual_seed(123)
@@ -26,11 +26,6 @@ FAR = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
 MOVED = torch.tensor([[True, False], [True, True]])
 ZERO = torch.tensor([[1.0, -0.0], [2.0, 3.0]])
 WHOLE = torch.tensor([[1.0, 0.0], [2.0, 3.5], [0.0, 0.0]])
-RATIOS = {
-    "lookup": {"hot": (0.9, 1.0, 1.1), "cold": (0.8, 1.2, 1.5)},
-    "product": {"hot": (1, 2, 3)},
-}
-ROOF = {"product": (8.0, (70.0, 75.0, 80.0)), "gradient": (0.1, (1.0, 1.1, 1.2))}
 SWAPPED = OneHotLinear(to_linear(EMBEDDING, share=False))
 DRAWN = {
     "sum of rows": (
@@ -102,14 +97,6 @@ DRAWN = {
         points.draw_path(FAR, 2, 1, torch.linspace(0, 1, 5), torch.tensor([2.0, -1.0])),
         "token 3 at (0, -3) with score 3. A straight path leads from token 2 to token 1 over mixtures at "
         "(-1, 2), (0, 1.75), (1, 1.5), (2, 1.25), (3, 1); along it the score goes from -4 to 5.",
-    ),
-    "ratios": (
-        what_it_costs.draw_ratios(RATIOS, (0.67, 1.5), x_label="ratio", alt="All within."),
-        "All within.",
-    ),
-    "roofline": (
-        what_it_costs.draw_roofline({"L2": 200.0, "memory": 20.0}, 100.0, ROOF, alt="A roof."),
-        "A roof.",
     ),
 }  # fmt: skip
 

@@ -14,7 +14,6 @@ from lookup_matmul.figures import (
     draw_intervals,
     draw_parts,
     draw_points,
-    draw_predictions,
 )
 
 LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "a story"}
@@ -22,8 +21,6 @@ LOG = LABELS | {"log_x": True, "log_y": True}
 ASIDE = {"x_label": "time [µs]", "alt": "a story"}
 NEAR = {"one": [4, 3, 2, 1], "other": [4, 3, 2, 1.5]}
 TIMES = {"lookup": [(1.0, 2.0, 4.0), (1.0, 2.0, 8.0), (1.0, 4.0, 8.0)]}
-MEASURED = {"lookup": {1: (1.9, 2.0, 2.2), 64: (2.0, 2.5, 2.7)}, "product": {1: (8.0, 9.0, 9.5)}}
-MODEL, FLOORS = {"lookup": {1: 2.1, 64: 2.2}, "product": {1: 8.0}}, {"lookup": 1.8, "product": 4.0}
 GROUPS = {
     "small": {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)},
     "large": {"lookup": (5.0, 6.0, 7.0)},
@@ -33,18 +30,16 @@ ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
 NAMES, KINDS = ["cat", "dog", "cow", "tea"], [0, 0, 0, 1]
 DRAWINGS = {
     "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
-    "spreads": draw_curves([1, 10, 100], TIMES, marked=("here", 5.0), **LOG),
+    "spreads": draw_curves([1, 10, 100], TIMES, **LOG),
     "distances": draw_curves_with_distances(range(4), NEAR, limit=("limit", 1.0), **LABELS),
-    "predictions": draw_predictions(MEASURED, MODEL, FLOORS, **LABELS),
     "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **ASIDE),
     "parts": draw_parts(WHOLES, **ASIDE),
     "points": draw_points(ROWS, NAMES, KINDS, start=ROWS - 1, alt="a story"),
 }
 SAID = {
     "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
-    "spreads": {"here", "ids", "time [µs]"},
+    "spreads": {"ids", "time [µs]"},
     "distances": {"one", "other", "limit", "ids", "time [µs]"},
-    "predictions": {"lookup", "lookup, predicted", "product", "product, predicted"},
     "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
     "parts": {"whole: 3", "other: 5", "left", "right", "time [µs]"},
     "points": {*NAMES, "first number of the row", "second number"},
@@ -76,16 +71,10 @@ def bars(svg, width):
     return [tuple(map(float, bar)) for bar in re.findall(ends + rf"{width}[;\"]", svg)]
 
 
-@pytest.mark.parametrize(("name", "groups"), [("spreads", TIMES), ("predictions", MEASURED)])
-def test_spreads_reach_from_low_to_high_on_a_logarithmic_axis(name, groups):
+def test_spreads_reach_from_low_to_high_on_a_logarithmic_axis():
     """Each from its low to its high quartile."""
-    lengths = [bottom - top for _, bottom, _, top in bars(DRAWINGS[name].svg, 4)]
-    spreads = [
-        t
-        for times in groups.values()
-        for t in (times.values() if isinstance(times, dict) else times)
-    ]
-    logs = [math.log(high / low) for low, _, high in spreads]
+    lengths = [bottom - top for _, bottom, _, top in bars(DRAWINGS["spreads"].svg, 4)]
+    logs = [math.log(high / low) for low, _, high in TIMES["lookup"]]
     assert lengths == pytest.approx([x / logs[0] * lengths[0] for x in logs], rel=1e-3)
 
 
@@ -98,6 +87,17 @@ def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
         (3 * unit, 0, 2 * unit, 2 * unit), rel=1e-3
     )
     assert a - unit == pytest.approx(12, rel=1e-3)
+
+
+def test_a_limit_strikes_no_name():
+    """It is a dash beside each bar, between the names."""
+    svg = DRAWINGS["intervals"].svg
+    dashes = bars(svg, r"1\.2")
+    names = [t for t in elements(svg, "text") if t.text and t.text.strip() in {"lookup", "product"}]
+    feet = [float(name.get("y", "")) for name in names]
+    assert len(dashes) == len(feet) == 3
+    for _, top, _, bottom in dashes:
+        assert all(foot < min(top, bottom) or foot - 9 > max(top, bottom) for foot in feet)
 
 
 def test_parts_are_as_long_as_they_are_large():
