@@ -94,8 +94,13 @@ html_theme_options = {
 # Addresses that a page had before: others may link to them.
 redirect_html_template_file = "_templates/redirect.html"
 redirects = {
+    "corrections": "appendix/notebooks.html",
     "tutorials/another-seed": "../appendix/another-seed.html",
     "tutorials/how-we-measure": "../appendix/how-we-measure.html",
+    "tutorials/on-a-gpu": "is-the-product-ever-faster.html",
+    "tutorials/two-layers-one-table": "tied-weights.html",
+    "tutorials/what-travels": "on-many-machines.html",
+    "tutorials/who-uses-one-hot": "is-the-product-ever-faster.html",
 }
 html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
 # The copy button stands on code, not on outputs, and of a doctest it takes the input alone.

@@ -1,6 +1,7 @@
 """The built site: the seeds' tensors, the pictures, the links and what must not be in it."""
 
 import re
+import runpy
 import sys
 from functools import partial
 from pydoc import locate
@@ -264,3 +265,14 @@ def test_inventories_name_things_that_exist(project):
     names = [line.split()[0] for line in lines[3:]]
     assert [name for name in names if locate(name) is None] == []
     assert names
+
+
+def test_old_addresses_lead_to_pages(site):
+    """With scripts to the section that was asked for, without them to the page."""
+    redirects = runpy.run_path(str(ROOT / "docs" / "conf.py"))["redirects"]
+    assert redirects
+    for old, new in redirects.items():
+        html = (site / f"{old}.html").read_text("utf-8")
+        assert f'location.replace("{new}" + location.hash)' in html
+        assert f'url={new}"' in html
+        assert (site / old).parent.joinpath(new).is_file()
