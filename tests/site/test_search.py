@@ -89,7 +89,7 @@ FIRST = {
     "roofline": "glossary#term-roofline",
     "all-reduce": "glossary#term-all-reduce",
     "getrow": "symptoms/bags#csr-array-object-has-no-attribute-getrow",
-    "raschka notebook": "appendix/notebooks",
+    "gautam article": "appendix/notebooks#notebook-5",
     "tfidf": "tutorials/text-both-ways#text-counts",
     "torchrec": "tutorials/what-travels#travels-torchrec",
     "maxtext embedding": "tutorials/who-uses-one-hot#who-maxtext",
