@@ -20,7 +20,7 @@ KINDS = [
     "search",
     "genindex",
     "symptoms",
-    "corrections",
+    "appendix/notebooks",
     "checked/path",
     "reference/figures",
     "tutorials/lookup-is-matmul",

@@ -17,13 +17,13 @@ from claims.cells import kinds_of
 from run.pages import read
 
 TUTORIAL = "tutorials/lookup-is-matmul"
-SECOND = "appendix/another-seed"
-THIRD = "tutorials/sparse-row-is-a-sum"
+NOTEBOOKS = "appendix/notebooks"
 # What torch draws after each seed: the first row of the table, and of the layer's matrix.
 FIRST_ROWS = {
     123: ([0.3374, -0.1778, -0.3035, -0.5880, 1.5810], [-0.2039, 0.0166, -0.2483, 0.1886]),
     0: ([-1.1258, -1.1524, -0.2506, -0.4339, 0.5988], [-0.0037, 0.2682, -0.4115, -0.3680]),
 }
+ONE_HOT = [[0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]]
 TABLE = [
     [0.2753, 0.6012, -0.7758, 0.4877],
     [-0.4799, 0.9522, 1.6895, -0.7348],
@@ -55,10 +55,10 @@ def drawn(seed):
     return weights
 
 
-def act(weight, linear):
-    """Return what one seed has to show, in order: looked-up rows, both layers, both outputs."""
+def act(weight, linear, *after):
+    """Return what a notebook of one seed shows, in order: rows, encoding, the Linear, its output."""
     batch = [weight[2], weight[3], weight[1]]
-    return weight, [weight[1]], [weight[2]], batch, linear, transposed(weight), batch
+    return weight, [weight[1]], [weight[2]], batch, ONE_HOT, linear, *after, batch
 
 
 def transposed(tensor):
@@ -81,53 +81,37 @@ def printed(tensor):
     return [f"{x:.4f}" if isinstance(x, float) else str(x) for row in tensor for x in row]
 
 
-FIRST = act(*drawn(123))
-# What each page shows; before the numbers of some tensors stands their shape, or the row of inputs.
-SHOWN = {
-    TUTORIAL: [([], FIRST[0]), ([], FIRST[3])],
-    SECOND: [([], tensor) for tensor in act(*drawn(0))],
-    THIRD: [
-        ([], TABLE),
-        ([], [TABLE[9]]),
-        (["3", "4"], [TABLE[k] for k in (3, 2, 0)]),
-        (["2", "2", "4"], [TABLE[k] for k in (1, 3, 0, 1)]),
-        ([], LINEAR_SPARSE),
-        (["1.", "0.", "1.", "0."], [SCORES]),
-        ([], transposed(LINEAR_SPARSE)),
-        ([], [SCORES]),
-    ],
-}
+# What the notebooks print; before the numbers of some tensors stands their shape.
+SHOWN = [
+    *(([], tensor) for tensor in act(*drawn(123))),
+    *(([], tensor) for tensor in act(*drawn(0), transposed(drawn(0)[0]))),
+    ([], TABLE),
+    ([], [TABLE[9]]),
+    (["3", "4"], [TABLE[k] for k in (3, 2, 0)]),
+    (["2", "2", "4"], [TABLE[k] for k in (1, 3, 0, 1)]),
+    ([], LINEAR_SPARSE),
+    (["1.", "0.", "1.", "0."], []),
+    ([], [SCORES]),
+    ([], transposed(LINEAR_SPARSE)),
+    ([], [SCORES]),
+]
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_tensors_of_the_notebooks_stand_in_the_outputs_in_order(pages, name):
-    """Each page shows every tensor of the notebook that it follows, digit for digit."""
-    shown = iter([numbers(text) for text in outputs(pages[name])])
-    for before, tensor in SHOWN[name]:
+def test_tensors_of_the_notebooks_stand_in_the_outputs_in_order(pages):
+    """The page on the notebooks shows every tensor that one prints, digit for digit."""
+    shown = iter([numbers(text) for text in outputs(pages[NOTEBOOKS])])
+    for before, tensor in SHOWN:
         assert before + printed(tensor) in shown, f"not shown, or not in this place: {tensor}"
 
 
 def test_the_pictures_are_drawn_with_their_words(pages):
-    """Lookups and products of each id, with a caption, a name and a label that tells the story."""
-    shown = {
-        TUTORIAL: (
-            drawn(123)[0],
-            {"fig-product-first": 2},
-            ["fig-equality", "fig-learned"],
-        ),
-        SECOND: (
-            drawn(0)[0],
-            {"fig-lookup-2": 2, "fig-product-second": 3},
-            ["fig-equality-seed-0"],
-        ),
-    }
-    for name, (weight, rows, others) in shown.items():
-        figures = {figure["id"]: figure for figure in pages[name].select("figure:has(svg.drawing)")}
-        assert set(figures) == {*rows, *others}
-        assert all(figure.figcaption.get_text(strip=True) for figure in figures.values())
-        for figure, k in rows.items():
-            row = "({})".format(", ".join(f"{x:.4f}" for x in weight[k]))
-            assert row in figures[figure].svg["aria-label"]
+    """Each picture of a notebook, with a caption and a label that has the numbers of its row."""
+    weight, _ = drawn(123)
+    figures = pages[NOTEBOOKS].select("figure:has(svg.drawing)")
+    for figure, k in zip(figures, (1, 2, 3, 2, 3), strict=True):
+        assert figure.figcaption.get_text(strip=True)
+        row = "({})".format(", ".join(f"{x:.4f}" for x in weight[k]))
+        assert row in figure.svg["aria-label"]
 
 
 def code_cells(name):

@@ -53,6 +53,10 @@ IN_WORDS = {
     "a weighted average of word embeddings, with EmbeddingBag": "per_sample_weights is only supported for mode='sum'",
     "What is the difference between an Embedding followed by a bias, and a Linear?": "Embedding and Linear disagree",
     "what is the difference between nn.Embedding and nn.Linear": "One table in two layers",
+    "my int8 table returns integers": "A table in int8 returns integers",
+    "I resize the embedding for new tokens and they do not learn": "Rows added to a table do not learn",
+    "how to use gradient clipping with sparse gradients": "Could not run 'aten::linalg_vector_norm'",
+    "EmbeddingBag default mode is mean": "EmbeddingBag and Linear disagree",
 }
 OTHERS = [  # their words are those of many entries: sparse, tensor, embedding, weight, index, gradient
     "ModuleNotFoundError: No module named 'zygomorphic'",

@@ -22,7 +22,6 @@ ENTRIES = {
     f"{path.stem}: {part.splitlines()[0]}": part
     for path in SOURCES
     for part in re.split(r"^## ", path.read_text("utf-8"), flags=re.MULTILINE)[1:]
-    if not part.startswith("Exercise")
 }
 # The code that shows each error, and the error; those that need a GPU were recorded and expect none.
 EXPECTED = {
@@ -50,11 +49,11 @@ def test_the_list_has_all_entries_and_errors_as_they_are_printed(pages):
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_is_whole(name):
-    """It shows the fault in at most six lines, numbers the causes, repairs in a cell, and says why."""
+    """It shows the fault in at most six lines, numbers the causes, fixes it in a cell, and says why."""
     text = ENTRIES[name]
     assert re.search(r"^1\. ", text, re.MULTILINE), "no numbered causes"
-    _, repaired = text.split("\nRepaired", 1)
-    assert "```{code-cell}" in repaired, "the repair is not run"
+    _, fix = text.split("\nFix", 1)
+    assert "```{code-cell}" in fix, "the fix is not run"
     assert re.search(r"^(.* )?Why: \[", text, re.MULTILINE), "no link to the reason"
     fault = re.findall(r"^```\{code-cell\}.*\n((?:.*\n)*?)^```$", text, re.MULTILINE)
     if not name.startswith("inputs: `CUDA"):

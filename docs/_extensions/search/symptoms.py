@@ -92,9 +92,8 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
         first = next((n for n in body if isinstance(n, nodes.paragraph)), None)
         causes = next((n for n in body if isinstance(n, nodes.enumerated_list)), None)
         if first is None or causes is None:
-            if title.astext() != "Exercise":
-                complaint = "an entry begins with a sentence, and its causes are a numbered list"
-                LOG.warning(complaint, location=section)
+            complaint = "an entry begins with a sentence, and its causes are a numbered list"
+            LOG.warning(complaint, location=section)
             continue
         section["classes"].append("symptom")
         head = "Cause:" if len(causes) == 1 else "Causes, the likeliest first:"
