@@ -79,7 +79,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
-            sentence[0] = nodes.Text(MINUS.sub("−", sentence.astext()))
+            sentence[:] = [nodes.Text(MINUS.sub("−", sentence.astext()))]
         if "cited" in sentence["classes"]:
             claims.cited.append(" ".join(said(sentence).split()))
             sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
