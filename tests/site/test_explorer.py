@@ -4,6 +4,7 @@ import json
 import random
 import re
 from functools import lru_cache
+from pathlib import Path
 
 import pytest
 import torch
@@ -272,7 +273,7 @@ def test_data_come_from_the_package_and_links_lead_to_sections(page, site):
     assert len(links) == len(found.select(".why p")) > 5
     for link in links:
         path, _, anchor = link.partition("#")
-        target = ((site / page).parent / path).read_text("utf-8")
+        target = (site / page).parent.joinpath(path or f"{Path(page).name}.html").read_text("utf-8")
         assert f'id="{anchor}"' in target, link
 
 

@@ -139,10 +139,10 @@ TUTORIALS = sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.m
 
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_a_reader_meets_the_story_before_the_proof(pages, name):
-    """A picture comes before the second section, and few open cells hold an assertion."""
+    """A picture, or a table, comes before the second section; few open cells hold an assertion."""
     page = pages[f"tutorials/{name}"]
-    places = page.select("article svg.drawing, article h2")
-    first = next(i for i, place in enumerate(places) if place.name == "svg")
+    places = page.select("article svg.drawing, article table.table, article h2")
+    first = next(i for i, place in enumerate(places) if place.name != "h2")
     assert first <= 1, "no picture above the first heading or right below it"
     shown = [
         c.get_text() for c in page.select("article .cell_input") if not c.find_parent("details")

@@ -109,7 +109,7 @@ FIRST = {
     "int8 embedding": "tutorials/which-should-i-use#use-dtype",
     "quantize an embedding": "tutorials/which-should-i-use#use-dtype",
     "resize vocabulary tied head": "tutorials/which-should-i-use#use-vocabulary",
-    "add tokens to the vocabulary": "tutorials/which-should-i-use#use-vocabulary",
+    "add tokens to the vocabulary": "tutorials/tied-weights#tables-resize",
     "one machine or many": "tutorials/which-should-i-use#use-machines",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",

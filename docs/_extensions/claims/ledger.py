@@ -158,7 +158,7 @@ def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
 
     root = env.config.root_doc
     if FIRST in captions:
-        order.append(root)
+        order += [root, *(page for page in FOOT if page in env.found_docs)]
     for tree in env.get_doctree(root).findall(addnodes.toctree):
         if (tree["caption"] or FIRST) in captions:
             for page in tree["includefiles"]:

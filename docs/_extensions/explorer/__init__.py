@@ -146,8 +146,13 @@ def _uri(app: Sphinx, docname: str, label: str) -> str:
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Begin the element; the static figure follows."""
-    size, mode = "small" if node["small"] else "full", node["data"]["state"]["mode"]
-    self.body.append(f'<lookup-explorer class="{size} {mode}"><div class="picture">')
+    state = node["data"]["state"]
+    kinds = [
+        "small" if node["small"] else "full",
+        state["mode"],
+        *["apart"] * bool(state["condition"]),
+    ]
+    self.body.append(f'<lookup-explorer class="{" ".join(kinds)}"><div class="picture">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:

@@ -20,12 +20,15 @@ def judge(app: Sphinx, docname: str, _source: list[str]) -> None:
 
 
 def drop_removed(
-    app: Sphinx, _env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
+    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
 ) -> list[str]:
-    """Delete what an earlier build wrote for pages that no longer exist; Sphinx leaves it lying."""
-    for docname in removed:
-        for kind in ("html", "ipynb", "md"):
-            (app.outdir / f"{docname}.{kind}").unlink(missing_ok=True)
+    """Delete what an earlier build wrote for pages that no longer exist; Sphinx leaves it there."""
+    for kind in ("html", "ipynb", "md"):
+        gone = [app.outdir / f"{docname}.{kind}" for docname in removed]
+        # An environment that begins anew, as after an update, knows no page, and writes them all.
+        left = [] if env.all_docs else app.outdir.rglob(f"*.{kind}")
+        for path in [*gone, *(path for path in left if "_static" not in path.parts)]:
+            path.unlink(missing_ok=True)
     return []
 
 
