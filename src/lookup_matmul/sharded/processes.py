@@ -20,7 +20,7 @@ LATER_S = 3600.0  # gloo's own limit is so much longer, so that the caller's alw
 
 
 def run_on_processes(
-    function: Callable[..., Any], count: int, *args: Any, timeout_s: float = 30.0
+    function: Callable[..., Any], count: int, *args: Any, timeout_s: float = 300.0
 ) -> list[Any]:
     """Run ``function(*args)`` on ``count`` new processes in one process group, and end them.
 
