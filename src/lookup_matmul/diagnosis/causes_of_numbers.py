@@ -91,7 +91,7 @@ def _subnormal(table: torch.Tensor) -> torch.Tensor:
 not_finite = partial(
     _replacing,
     "NaN or infinity",
-    "mend these rows, tried here with zeros, or look up instead of multiplying",
+    "repair these rows, tried here with zeros, or look up instead of multiplying",
     "NaN or infinity, and zero times these is NaN in a product",
     lambda table: ~table.isfinite(),
 )

@@ -106,7 +106,7 @@ def _compare(pair: Pair, with_gradients: bool) -> Comparison:
     if not found or any(cause.name == "weights" for cause in found):
         notes += _patterns(pair)
     if apart:
-        notes.append("the embedding dimensions differ, which no remedy mends")
+        notes.append("the embedding dimensions differ, which no remedy fixes")
     explained = None
     if with_gradients and good(outputs.after, VALUE):
         explained = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
