@@ -279,7 +279,7 @@ def test_data_come_from_the_package_and_links_lead_to_sections(page, site):
     assert len(links) == len(found.select(".why p")) > 5
     for link in links:
         path, _, anchor = link.partition("#")
-        target = ((site / page).parent / path).read_text("utf-8")
+        target = ((site / page).parent / path if path else site / f"{page}.html").read_text("utf-8")
         assert f'id="{anchor}"' in target, link
 
 
