@@ -38,7 +38,8 @@ class Explorer(SphinxDirective):
     """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out.
 
     ``:open: backward`` begins there, and keeps the switch that has this value; ``:ids: 2 3`` and
-    ``:weights: 3 0.5`` begin with these.
+    ``:weights: 3 0.5`` begin with these; ``:words:`` and ``:table: 1 0.2, 3 0.5, …``, one for each
+    row, take the place of the first page's.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
@@ -46,13 +47,20 @@ class Explorer(SphinxDirective):
         "open": _switched,
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
+        "words": str.split,
+        "table": lambda argument: [[float(x) for x in row.split()] for row in argument.split(",")],
     }
 
     def run(self) -> list[nodes.Node]:
         """Leave a place, and note that this page wants script and style."""
         self.env.metadata[self.env.current_document.docname]["explorer"] = True
         data, opened = example(), self.options.get("open")
-        data["state"] |= {name: self.options[name] for name in {"ids", "weights"} & {*self.options}}
+        state = data["state"]
+        state |= {
+            name: self.options[name] for name in {"ids", "weights", "table"} & {*self.options}
+        }
+        state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
+        data["words"] = self.options.get("words", WORDS)
         shown = {} if "small" in self.options else SWITCHES
         if opened:
             name = dict(_choices())[opened]

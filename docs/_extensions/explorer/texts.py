@@ -18,7 +18,7 @@ SWITCHES = {
 TITLES = {  # what is read, what the lookup gives, what the product gives
     "forward": ["table W", "look up: copy rows", "multiply: X W"],
     "backward": ["arriving gradient G", "look up: add rows in", "multiply: Xᵀ G"],
-    "bag": ["table W", "embedding bag: add rows", "multiply: x W"],
+    "bag": ["table W", "bag: add rows", "multiply: x W"],
 }
 # Under each switch a sentence, and the section that explains it, by its label.
 WHY = {

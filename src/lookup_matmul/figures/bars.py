@@ -97,7 +97,8 @@ def draw_parts(
                 if part not in ax.get_legend_handles_labels()[1]:
                     bar.set_label(part)
                 left += size
-            title = f"{whole}: {left:.3g}" if totals else whole
+            total = f"{left:.3g}" if left < 1_000 else f"{left:,.0f}"
+            title = f"{whole}: {total}" if totals else whole
             ax.text(0, k + 0.22, title, color=INK, va="center")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)

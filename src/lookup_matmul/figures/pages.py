@@ -5,7 +5,7 @@ from itertools import product
 
 import torch
 
-from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
+from lookup_matmul.figures.palette import INK, LINE, MARK, QUIET, colors_of
 from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
 from lookup_matmul.figures.tables import in_words
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
@@ -33,7 +33,7 @@ def draw_sum_of_rows(
         sheet.row(1 + k, label, [f"{x:.4g}" for x in weight[k]], colors, left=left)
     sheet.line((4, vocab_size + 1.2), (left + dim * CELL_WIDTH, vocab_size + 1.2))
     sums = [f"{x:.4g}" for x in total]
-    sheet.row(vocab_size + 1.4, "sum", sums, (PICK, MARK), left=left)
+    sheet.row(vocab_size + 1.4, "total", sums, None, left=left)
     terms = " ".join(
         f"Row {k} of the table is multiplied by {factors[k]:.4g}: {in_words(weight[k])}."
         for k in picked

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import INK, LINE, MARK, PICK, QUIET, colors_of
+from lookup_matmul.figures.palette import INK, LINE, MARK, QUIET, colors_of
 from lookup_matmul.figures.sheet import Drawing, Sheet
 from lookup_matmul.sparse.sums import sum_of_rows
 
@@ -35,10 +35,9 @@ def draw_bag_of_words(
     under = top + len(counts) + 1.5
     sheet.line((4, under - 0.25), (LEFT + CELL * len(names), under - 0.25))
     largest = int(total.argmax())
-    sheet.text(LEFT - 6, under + 0.5, "sum", INK, "end", True)
+    sheet.text(LEFT - 6, under + 0.5, "total", INK, "end", True)
     for j, value in enumerate(total):
-        fill, place = PICK if j == largest else "none", (LEFT + j * CELL, under, CELL)
-        sheet.cell(*place, _signed(value), bold=j == largest, fill=fill)
+        sheet.cell(LEFT + j * CELL, under, CELL, _signed(value), bold=j == largest)
     rows = ", ".join(
         f"{count} × {word} ({_row(weight[vocabulary[word]])})" for word, count in counts.items()
     )

@@ -114,11 +114,11 @@ def test_a_figure_is_sound_and_tells_its_numbers(name):
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("sum of rows", ["sum", "6", "-1"]),
+        ("sum of rows", ["total", "6", "-1"]),
         ("cuts", ["0", "0", "0", "0", "1", "1", "1", "1"]),
         ("cuts", ["0", "0", "1", "1", "0", "0", "1", "1"]),
         ("reach of a NaN", ["id 3", "NaN", "NaN", *(f"{x:.2f}" for x in WEIGHT[3, 2:].tolist())]),
-        ("bag of words", ["sum", "-0.50", "+6"]),
+        ("bag of words", ["total", "-0.50", "+6"]),
         ("votes", ["tensor", "+0.25", "+3"]),
         ("matrix", ["row 2", "1", "4", "0", "5"]),
         ("matrix", ["0", "2, 2", "5"]),
