@@ -158,7 +158,7 @@ class LookupExplorer extends HTMLElement {
 		// A grid tells screen readers that arrow keys go from number to number.
 		tables.forEach(({ body }, k) => { body.role = k || condition in SPECIAL ? "grid" : null; });
 		const apart = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
-		const look = this.look || apart[0] || [0, 0], still = done === total;
+		const look = this.look || apart[0] || [mode === "backward" ? ids[0] : 0, 0], still = done === total;
 		// The multiplication just made: row r of the result, row s of the source, column j.
 		const r = still ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
 		const s = Math.floor(last / columns), j = last % columns;

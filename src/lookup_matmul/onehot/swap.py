@@ -192,7 +192,8 @@ def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
         raise ValueError(
             f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
             f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers: zero "
-            "times NaN or infinity is NaN, so a product carries it into every row; repair these rows."
+            "times NaN or infinity is NaN, so a product carries it into every row; repair these "
+            "rows."
         )
     tiny, zero = torch.finfo(table.dtype).tiny, table.new_zeros(())
     # By the bits: where the machine takes subnormal numbers for zeros, comparisons do so too.
