@@ -197,6 +197,8 @@ class LookupExplorer extends HTMLElement {
 		write(this.play, this.playing ? "❚❚ pause" : "▶ multiply");
 		write(this.sum, done && !still ? `${done} of ${total}: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
 			: `${total} multiplications, ${factors.flat().filter(x => !x).length * columns} of them by zero`);
+		// A small figure of a bag has them once a number is chosen.
+		if (this.look || mode !== "bag") this.bits.hidden = false;
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
 			const line = this.bits.children[k];

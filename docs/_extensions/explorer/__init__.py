@@ -34,12 +34,16 @@ def _switched(argument: str) -> str:
     return directives.choice(argument, [value for value, _ in _choices()])
 
 
+def _rows(argument: str) -> list[list[float]]:
+    return [[float(number) for number in row.split()] for row in argument.split(",")]
+
+
 class Explorer(SphinxDirective):
     """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out.
 
     ``:open: backward`` begins there, and keeps the switch that has this value; ``:ids: 2 3`` and
     ``:weights: 3 0.5`` begin with these; ``:words:`` and ``:table: 1 0.2, 3 0.5, …``, one for each
-    row, take the place of the first page's.
+    row, take the place of the first page's, and ``:arriving:`` of the gradient's rows.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
@@ -48,7 +52,8 @@ class Explorer(SphinxDirective):
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
         "words": str.split,
-        "table": lambda argument: [[float(x) for x in row.split()] for row in argument.split(",")],
+        "table": _rows,
+        "arriving": _rows,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -57,7 +62,8 @@ class Explorer(SphinxDirective):
         data, opened = example(), self.options.get("open")
         state = data["state"]
         state |= {
-            name: self.options[name] for name in {"ids", "weights", "table"} & {*self.options}
+            name: self.options[name]
+            for name in {"ids", "weights", "table", "arriving"} & {*self.options}
         }
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)

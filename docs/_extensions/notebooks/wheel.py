@@ -17,9 +17,12 @@ def address(app: Sphinx) -> str:
 
 
 def offer(_app: Sphinx, config: Config) -> None:
-    """Let the pages beside it link to it: ``{{ wheel }}``."""
+    """Let the pages beside it link to it, ``{{ wheel }}``, and say how it is installed."""
     name = NAME.format(version=config.release)
-    config.myst_substitutions |= {"wheel": f'<a href="{name}" download>{name}</a>'}
+    config.myst_substitutions |= {
+        "wheel": f'<a href="{name}" download>{name}</a>',
+        "install": f"```sh\npython -m pip install {name}\n```",
+    }
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

@@ -14,14 +14,13 @@ from lookup_matmul.figures.tables import (
 from lookup_matmul.figures.two_ways import draw_equality
 
 __all__ = [
-    "Drawing", "draw_bits", "draw_blocks", "draw_curves", "draw_curves_with_distances",
-    "draw_equality", "draw_intervals", "draw_lookup", "draw_one_hot_product", "draw_parts",
+    "Drawing", "draw_bits", "draw_blocks", "draw_curves", "draw_equality",
+    "draw_intervals", "draw_lookup", "draw_one_hot_product", "draw_parts",
     "draw_points", "draw_scatter_add",
 ]  # fmt: skip
 # Plots need Matplotlib, which takes longer to import than tables take to be drawn.
 PLOTS = {
     "draw_curves": "curves",
-    "draw_curves_with_distances": "curves",
     "draw_intervals": "bars",
     "draw_parts": "bars",
     "draw_points": "points",

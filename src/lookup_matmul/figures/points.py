@@ -28,8 +28,8 @@ def draw_points(
     """Draw each row of a table of two columns as a point with its name.
 
     ``rows`` has shape (number of rows, 2), and so has ``start``, from where thin lines lead to the
-    points. Each row has a name and a group from 0 to 3, which decides its color and marker;
-    ``axes`` says what the two numbers are.
+    points; dotted ones lead to names. Each row has a name and a group from 0 to 3, which decides
+    its color and marker; ``axes`` says what the two numbers are.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def draw_points(
                 ax.plot([from_x, x], [from_y, y], color=color, lw=0.7, alpha=0.55)
                 ax.plot(from_x, from_y, marker=".", ms=4, color=color)
             ax.plot(x, y, marker=marker, ms=6, color=color)
-        line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "shrinkB": 3}
+        line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "ls": ":", "shrinkB": 3}
         for k, (x, y, end) in _beside(on_paper[: len(points)], on_paper).items():
             at: dict[str, Any] = {"textcoords": "axes points", "va": "center", "ha": end}
             ax.annotate(names[k], tuple(points[k]), (x, y), arrowprops=line, **at)

@@ -109,7 +109,7 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
         (4.2, "rows", inputs, inputs),
         (5.3, "+ position", range(n), None),
         (8.5, "results", ["h"] * n, None),
-        (11.4, "scores", [f"{vocab_size:,}"] * n, None),
+        (11.4, "scores", [f"{vocab_size:,} scores"] * n, None),
         (13.1, "loss reads", targets, targets),
     ):
         sheet.text(PASSAGE - 6, row + 0.5, label, QUIET, "end")
@@ -117,7 +117,7 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
             fill, edge = colors_of(of[j]) if of else ("none", LINE)
             place, lw = (PASSAGE + j * cell, row, cell, str(text)), 1.4 if of else 0.8
             sheet.cell(*place, bold=bool(of), fill=fill, stroke=edge, stroke_width=lw)
-    sheet.cell(PASSAGE, 6.8, END - PASSAGE, "the blocks", height=1.2, stroke=INK)
+    sheet.cell(PASSAGE, 6.8, END - PASSAGE, "the rest of the model", height=1.2, stroke=INK)
     for begin, end in ((1.15, 1.8), (6.3, 6.8), (8.0, 8.5), (12.4, 13.1)):
         for j in range(n):
             middle = PASSAGE + (j + 0.5) * cell
@@ -139,9 +139,9 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
     read = ", ".join(f"{token} at position {t}" for t, token in enumerate(targets))
     return sheet.finish(
         f"{', '.join(tokens[:-1])} go in as ids {goes_in}. The lookup copies rows {goes_in} of the "
-        f"table, the position rows {places} are added, and the blocks follow. At the other end "
-        f"each result is multiplied by all {vocab_size:,} rows of the same table, and of the "
-        f"{vocab_size:,} scores the loss reads one: {read}."
+        f"table, the position rows {places} are added, and the rest of the model follows. At the "
+        f"other end each result is multiplied by all {vocab_size:,} rows of the same table, and of "
+        f"the {vocab_size:,} scores the loss reads one: {read}."
     )
 
 

@@ -10,7 +10,6 @@ from drawings import assert_sound, elements, texts
 
 from lookup_matmul.figures import (
     draw_curves,
-    draw_curves_with_distances,
     draw_intervals,
     draw_parts,
     draw_points,
@@ -19,7 +18,6 @@ from lookup_matmul.figures import (
 LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "a story"}
 LOG = LABELS | {"log_x": True, "log_y": True}
 ASIDE = {"x_label": "time [µs]", "alt": "a story"}
-NEAR = {"one": [4, 3, 2, 1], "other": [4, 3, 2, 1.5]}
 TIMES = {"lookup": [(1.0, 2.0, 4.0), (1.0, 2.0, 8.0), (1.0, 4.0, 8.0)]}
 GROUPS = {
     "small": {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)},
@@ -31,7 +29,6 @@ NAMES, KINDS = ["cat", "dog", "cow", "tea"], [0, 0, 0, 1]
 DRAWINGS = {
     "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
     "spreads": draw_curves([1, 10, 100], TIMES, **LOG),
-    "distances": draw_curves_with_distances(range(4), NEAR, limit=("limit", 1.0), **LABELS),
     "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **ASIDE),
     "parts": draw_parts(WHOLES, **ASIDE),
     "points": draw_points(ROWS, NAMES, KINDS, start=ROWS - 1, alt="a story"),
@@ -39,7 +36,6 @@ DRAWINGS = {
 SAID = {
     "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
     "spreads": {"ids", "time [µs]"},
-    "distances": {"one", "other", "limit", "ids", "time [µs]"},
     "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
     "parts": {"whole: 3", "other: 5", "left", "right", "time [µs]"},
     "points": {*NAMES, "first number of the row", "second number"},
