@@ -18,7 +18,12 @@ from lookup_matmul import assert_bitwise_equal, assert_within, one_hot, rounding
 OPENED = {  # what a page of the path begins with
     "tutorials/lookup-is-matmul": {},
     "tutorials/where-equality-stops": {"condition": "nan"},
-    "tutorials/backward-is-scatter-add": {"mode": "backward", "ids": [2, 3, 2]},
+    "tutorials/backward-is-scatter-add": {
+        "mode": "backward",
+        "ids": [2, 3, 2],
+        "table": [[0.0, 0.0]] * 4,
+        "arriving": [[2.0 * n - 1, 2.0 * n] for n in range(1, 7)],
+    },
     "tutorials/sparse-row-is-a-sum": {
         "mode": "bag",
         "ids": [1, 2],
@@ -26,7 +31,7 @@ OPENED = {  # what a page of the path begins with
         "table": [[1.0, 0.2], [3.0, 0.5], [2.0, 1.0], [4.0, 0.1]],
     },
 }
-PAGES = ["index", "explorer", *OPENED]
+PAGES = ["tutorials/lookup-is-matmul", "explorer", *OPENED]
 WIDTHS = [320, 390, 768, 1440]
 MODES = ["forward", "backward", "bag"]
 SPECIAL = {"nan": torch.nan, "inf": torch.inf, "zero": -0.0}
@@ -300,7 +305,7 @@ def test_without_javascript_the_figure_stands_there(browser, site):
 # How it is used.
 
 
-@pytest.mark.parametrize("page", ["explorer", "index", *OPENED])  # with its switches, and in a page
+@pytest.mark.parametrize("page", PAGES)  # with its switches, and in a page
 def test_it_starts_in_its_place(browser, site, page):
     """At no width does anything move when its script starts; nothing is wider than the window."""
     heights = []

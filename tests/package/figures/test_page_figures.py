@@ -123,7 +123,7 @@ def test_a_figure_is_sound_and_tells_its_numbers(name):
         ("matrix", ["row 2", "1", "4", "0", "5"]),
         ("matrix", ["0", "2, 2", "5"]),
         ("two memories", ["0.1", "1.1", "0.2", "1.2", "0.3", "1.3"]),
-        ("both ends", ["scores", "256", "256", "256"]),
+        ("both ends", ["scores", "256 scores", "256 scores", "256 scores"]),
         ("differences", ["id 8", "2.0000", "3.5000"]),
         ("swap", ["="]),
     ],
