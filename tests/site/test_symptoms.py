@@ -96,7 +96,9 @@ def test_words_that_changed_are_shown_with_their_versions(pages):
     assert rows[0][2] == f"RuntimeError: {old}"
     assert rows[-1][2] == "as above"
     assert old in pages["symptoms"].get_text()
-    assert pages["symptoms/inputs"].select_one("p.wordings").get_text().startswith("Worded so in")
+    assert (
+        pages["symptoms/inputs"].select_one("p.wordings").get_text().startswith("Same message in")
+    )
 
 
 @pytest.mark.parametrize(

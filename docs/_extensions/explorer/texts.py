@@ -33,26 +33,26 @@ WHY = {
         "backward-derivation",
     ),
     "bag": (
-        "A row with several entries is a weighted sum of rows; each sum is rounded in its order.",
+        "Each factor multiplies its row, and the results are added.",
         "How far two sums can be apart",
         "bags-bound",
     ),
     "nan": (
         "Zero times NaN is NaN, so the product has it in a whole column; the lookup only where it "
-        "was read. Choose a number of the top table, and the NaN goes there.",
+        "was read. Choose a number of table W, and the NaN goes there.",
         "NaN runs down its column",
         "stops-nonfinite",
     ),
     "inf": (
         "Zero times infinity is NaN, so the product has NaN in that column wherever its factor is "
-        "zero; the lookup reads only the rows that were asked for. Choose a number of the top "
-        "table, and the infinity goes there.",
+        "zero; the lookup reads only the rows that were asked for. Choose a number of "
+        "table W, and the infinity goes there.",
         "Why weights have to be finite",
         "stops-nonfinite",
     ),
     "zero": (
         "A copied −0 keeps its sign, an added one loses it, since −0 + 0 is +0. Choose a number of "
-        "the top table, and the −0 goes there.",
+        "table W, and the −0 goes there.",
         "A zero can lose its sign",
         "stops-signed-zero",
     ),
@@ -68,7 +68,7 @@ WHY = {
         "stops-precision",
     ),
     "range": (
-        "Written as a comparison, the product would give zeros instead and say nothing.",
+        "If the one-hot rows come from a comparison, the product gives zeros and no error.",
         "An id without a row",
         "stops-range",
     ),

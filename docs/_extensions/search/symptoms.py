@@ -96,7 +96,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             LOG.warning(complaint, location=section)
             continue
         section["classes"].append("symptom")
-        head = "Cause:" if len(causes) == 1 else "Causes, the likeliest first:"
+        head = "Cause:" if len(causes) == 1 else "Causes:"
         section.insert(section.index(causes), nodes.paragraph("", head))
         anchor = next(name for name in section["ids"] if not name.startswith("symptom-"))
         cause = first.astext().splitlines()[0]

@@ -80,7 +80,7 @@ def _told(
     if len(found) == 1 and found[0][2] == expected:
         *before, last = tried
         names = f"{', '.join(before)} and {last}" if before else last
-        return _quiet(f"Worded so in {library} {names}.")
+        return _quiet(f"Same message in {library} {names}.")
     rows = [[a, b, "as above" if said == expected else said] for a, b, said in found]
     return table(["since", "until", "worded as"], rows, "wordings", "spans")
 
