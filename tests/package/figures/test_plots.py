@@ -94,10 +94,11 @@ def test_a_limit_strikes_no_name():
     svg = DRAWINGS["intervals"].svg
     ((_, one, _, other),) = bars(svg, r"1\.2")
     thick = [y for _, y, _, _ in bars(svg, 3)]
-    assert len(thick) == 3 and min(one, other) < min(thick) and max(one, other) > max(thick)
-    names = [found for found in re.finditer(r"<text[^>]*>(?:lookup|product)<", svg)]
+    assert min(one, other) < min(thick) < max(thick) < max(one, other)
+    names = list(re.finditer(r"<text[^>]*>(?:lookup|product)<", svg))
     line = re.search(r"stroke-width: 1\.2[;\"]", svg)
-    assert len(names) == 3 and all(name.start() > line.start() for name in names)
+    assert len(names) == 3
+    assert all(name.start() > line.start() for name in names)
     assert all("paint-order: stroke" in name.group() for name in names)
 
 
