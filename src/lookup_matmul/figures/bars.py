@@ -41,6 +41,8 @@ def draw_intervals(
     with style.context(PLOT):
         ax = list_axes(x_label, lines, 34, above=6)
         across = ax.get_yaxis_transform()  # x as a share of the width, y in lines
+        if limit:  # behind the names, whose halos interrupt it
+            ax.vlines(limit[1], 0.4, lines, color=LINE, lw=1.2, zorder=1)
         for heading, group in groups.items():
             if heading:
                 ax.text(0, y + 0.45, heading, transform=across, fontweight="bold")
@@ -48,8 +50,6 @@ def draw_intervals(
             for k, (name, (low, middle, high)) in enumerate(group.items()):
                 color, _, marker = KINDS[k % len(KINDS)]
                 ax.text(0, y + 0.4, name, transform=across)
-                if limit:  # a dash beside each bar, so that it strikes no name
-                    ax.vlines(limit[1], y + 0.5, y + 0.9, color=LINE, lw=1.2)
                 ax.plot([low, high], [y + 0.7] * 2, color=color, lw=3, solid_capstyle="butt")
                 ax.plot(middle, y + 0.7, marker=marker, color=color, ms=6, clip_on=False)
                 y += 1

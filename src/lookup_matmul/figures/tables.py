@@ -139,16 +139,17 @@ and row 2, red; the sum of these rows is (2.5).
     left, width = 132.0, 46.0
     sheet = Sheet(left + max(dim, 2) * width + 8)
     y, k, story = 0.0, 0, []
-    for name, names in columns.items():
+    for column, (name, names) in enumerate(columns.items()):
+        colors = colors_of(column + 4)  # of the block; the first ones are those of ids elsewhere
         sheet.text(6, y + 0.5, f"{name}: rows from {k}", QUIET, "start")
         story.append(f"{name} (rows {k} to {k + len(names) - 1})")
         y += 0.9
         for category in names:
             there = k in picked
-            ink = colors_of(k)[1] if there else QUIET
+            ink = colors[1] if there else QUIET
             sheet.text(left - 28, y + 0.5, category, ink, "end", bold=there)
             cells = [f"{value:.2f}" for value in weight[k].tolist()]
-            sheet.row(y, str(k), cells, colors_of(k) if there else None, left=left, width=width)
+            sheet.row(y, str(k), cells, colors if there else None, left=left, width=width)
             y, k = y + 1, k + 1
     sheet.line((4, y + 0.3), (left + dim * width, y + 0.3))
     sheet.text(left - 6, y + 1.1, "sum", INK, "end", True)

@@ -86,14 +86,16 @@ def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
 
 
 def test_a_limit_strikes_no_name():
-    """It is a dash beside each bar, between the names."""
+    """It is one line along all bars, drawn before the names, whose halos interrupt it."""
     svg = DRAWINGS["intervals"].svg
-    dashes = bars(svg, r"1\.2")
-    names = [t for t in elements(svg, "text") if t.text and t.text.strip() in {"lookup", "product"}]
-    feet = [float(name.get("y", "")) for name in names]
-    assert len(dashes) == len(feet) == 3
-    for _, top, _, bottom in dashes:
-        assert all(foot < min(top, bottom) or foot - 9 > max(top, bottom) for foot in feet)
+    ((_, one, _, other),) = bars(svg, r"1\.2")
+    thick = [y for _, y, _, _ in bars(svg, 3)]
+    assert min(one, other) < min(thick) < max(thick) < max(one, other)
+    names = list(re.finditer(r"<text[^>]*>(?:lookup|product)<", svg))
+    line = re.search(r"stroke-width: 1\.2[;\"]", svg)
+    assert len(names) == 3
+    assert all(name.start() > line.start() for name in names)
+    assert all("paint-order: stroke" in name.group() for name in names)
 
 
 def test_parts_are_as_long_as_they_are_large():
