@@ -71,13 +71,11 @@ def draw_intervals(
         return finish(ax, alt)
 
 
-def draw_parts(
-    wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str, totals: bool = True
-) -> Drawing:
+def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str) -> Drawing:
     """Draw a bar for each whole, composed of its parts.
 
     Each has the sizes of its parts by name, up to five different ones; a part has one color and
-    pattern in all bars. ``totals`` writes the sum of the parts behind the name of each whole.
+    pattern in all bars. The sum of its parts is written behind the name of each whole.
 
     Examples
     --------
@@ -98,7 +96,6 @@ def draw_parts(
                     bar.set_label(part)
                 left += size
             total = f"{left:.3g}" if left < 1_000 else f"{left:,.0f}"
-            title = f"{whole}: {total}" if totals else whole
-            ax.text(0, k + 0.22, title, color=INK, va="center")
+            ax.text(0, k + 0.22, f"{whole}: {total}", color=INK, va="center")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)
