@@ -52,8 +52,7 @@ class Finding(NamedTuple):
 def findings(page: Page) -> list[Finding]:
     """Return what is to be mended on a page, but what its front matter excuses."""
     if page.fault:
-        line, reason = page.fault
-        return [Finding(line, f"{reason} [unreadable]")]
+        return [Finding(1, f"{page.fault} [unreadable]")]
     excused, found, broken = page.head.get("excused", {}), set[Finding](), set[str]()
     for rule in RULES:
         name = rule.__name__.replace("_", "-")

@@ -3,12 +3,10 @@
 import sys
 
 import pytest
-from nbformat import v4
 from served import ROOT
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
 from claims.cells import could_fail_unseen, in_words, kinds_of
-from run.kernel import merged
 
 
 @pytest.mark.parametrize(
@@ -55,16 +53,3 @@ def test_an_assertion_cannot_hide_in_a_cell_that_raises(
 ) -> None:
     """Only the expected failure itself may be one, and it comes last."""
     assert could_fail_unseen(source, expected) is unseen
-
-
-def test_what_a_cell_printed_is_joined_whatever_its_length() -> None:
-    """Pieces stand where the first began, a bar of progress at its end; a long line costs nothing.
-
-    Joining in a time that grows with the square of a line's length would not end here.
-    """
-    pieces = [("stdout", "a\rb"), ("stderr", "w\n"), ("stdout", "c\n" + "x" * 5_000_000)]
-    outputs = [v4.new_output("stream", name=name, text=text) for name, text in pieces]
-    joined = merged([*outputs, v4.new_output("display_data")])
-    told = [(output.output_type, output.get("name")) for output in joined]
-    assert told == [("stream", "stdout"), ("stream", "stderr"), ("display_data", None)]
-    assert joined[0].text == "bc\n" + "x" * 5_000_000 + "\n"

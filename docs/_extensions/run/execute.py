@@ -26,36 +26,27 @@ def execute(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
 
 async def _execute(app: Sphinx, waiting: list[Page]) -> None:
     alone = [page for page in waiting if page.head.get("measures")]
-    beside = sorted((page for page in waiting if page not in alone), key=_length, reverse=True)
-    places, begin = asyncio.Semaphore(AT_ONCE), time.perf_counter()
+    beside = [page for page in waiting if page not in alone]
+    places = asyncio.Semaphore(AT_ONCE)
 
-    async def run(page: Page, beside: int) -> None:
+    async def run(page: Page) -> None:
         async with places:
             start = time.perf_counter()
-            limit_s = app.config.nb_execution_timeout
-            whole = await kernel.run(page, environment, limit_s)
-            share_s = (time.perf_counter() - start) / min(AT_ONCE, beside)  # so that all add up
-        keep(page, app.config.nb_execution_cache_path, share_s, failed=not whole)
-        print(f"{share_s:7.1f} s  {page.name}", flush=True)
+            whole = await kernel.run(page, environment, app.config.nb_execution_timeout)
+            seconds = time.perf_counter() - start
+        keep(page, app.config.nb_execution_cache_path, seconds, failed=not whole)
+        print(f"{seconds:7.1f} s  {page.name}", flush=True)
 
     with kernel.surroundings() as environment:
         if len(beside) > 1:
             print(f"Running {len(beside)} pages, {AT_ONCE} at a time.", flush=True)
         async with asyncio.TaskGroup() as group:
             for page in beside:
-                group.create_task(run(page, len(beside)))
-        if len(beside) > 1:
-            elapsed_s = time.perf_counter() - begin
-            print(f"{elapsed_s:7.1f} s  for these; each above counts its share.", flush=True)
+                group.create_task(run(page))
         for page in alone:
-            await run(page, 1)
-
-
-def _length(page: Page) -> int:
-    """Return how much a page will run: at the end no long one should be left alone."""
-    return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")
+            await run(page)
 
 
 def setup(app: Sphinx) -> None:
     """Connect to the moment when it is known which pages are to be read."""
-    app.connect("env-before-read-docs", execute, priority=600)  # after a failed build's repair
+    app.connect("env-before-read-docs", execute, priority=600)

@@ -1,17 +1,15 @@
 """Keeps a failed build failed until its cause is mended, and one build from spoiling another."""
 
-import shutil
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 
 def begin(app: Sphinx, _config: Config) -> None:
-    """Wait for another build of this clone; then repair what a killed one left."""
+    """Wait for another build of this clone."""
     build = Path(app.outdir).parent
     build.mkdir(parents=True, exist_ok=True)
     lock = FileLock(build / "build.lock")
@@ -21,32 +19,19 @@ def begin(app: Sphinx, _config: Config) -> None:
         print(f"Another build is writing to {build}; waiting for it to end.", flush=True)
         lock.acquire()
     app.lookup_lock = lock  # type: ignore[attr-defined]  # held until the build has finished
-    if _markers(app):
-        _repair(Path(app.config.nb_execution_cache_path))
 
 
 def unfinished(
     app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> set[str]:
-    """Have every page read again unless the last build ended well.
+    """Have every page read again unless the last build of each kind ended well.
 
     Sphinx keeps a page that it has read and does not repeat its warnings, so that a second
     build would succeed. Reading is cheap: what ran without an error comes from the cache.
     """
-    again = set(env.found_docs) if _markers(app) else set()
+    again = set(env.found_docs) if any(_marker(app).parent.glob("unfinished-*")) else set()
     _marker(app).touch()
     return again
-
-
-def forget(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Forget all pages that are to be read before the first of them is.
-
-    Sphinx forgets each only when its turn comes, and then finds a label that has moved from one
-    page to another on both.
-    """
-    for docname in docnames:
-        app.emit("env-purge-doc", env, docname)
-        env.clear_doc(docname)
 
 
 def end(app: Sphinx, exception: Exception | None) -> None:
@@ -60,24 +45,8 @@ def _marker(app: Sphinx) -> Path:
     return Path(app.outdir).parent / f"unfinished-{app.builder.name}"
 
 
-def _markers(app: Sphinx) -> list[Path]:
-    """Return the markers of every kind of build, since they share what they have read."""
-    return list(Path(app.outdir).parent.glob("unfinished-*"))
-
-
-def _repair(cache: Path) -> None:
-    """Drop the cache of executed pages if a build was killed while it wrote there."""
-    try:
-        kept = get_cache(cache)
-        for record in kept.list_cache_records():
-            kept.get_cache_bundle(record.pk)
-    except Exception:  # a damaged database, or notebook, in any way
-        shutil.rmtree(cache, ignore_errors=True)
-
-
 def setup(app: Sphinx) -> None:
     """Connect to the beginning and the end, before and after everything else."""
     app.connect("config-inited", begin, priority=0)  # before Sphinx loads what it has read
     app.connect("env-get-outdated", unfinished)
-    app.connect("env-before-read-docs", forget)
     app.connect("build-finished", end, priority=999)

@@ -83,7 +83,7 @@ async def run(
     notebook = page.notebook
     assert notebook, f"{page.name} has no cells to run"
     options: Any = {"timeout": limit_s, "allow_errors": allow_errors, "record_timing": False}
-    client = NotebookClient(notebook, **options)
+    client = NotebookClient(notebook, coalesce_streams=True, **options)
     manager: Any = client.create_kernel_manager()  # an asynchronous one, which its type hides
     cell = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
     if cell is None:
@@ -102,7 +102,6 @@ async def run(
             if _cancelled():  # which a call that ended at the same moment keeps to itself
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
-            cell.outputs = merged(cell.get("outputs", []))
     except CellExecutionError:
         pass
     except CellTimeoutError:
@@ -127,26 +126,4 @@ def _cancelled() -> bool:
 
 def _end(cell: NotebookNode, name: str, reason: str) -> None:
     told = v4.new_output("error", ename=name, evalue=reason, traceback=[])
-    cell.outputs = [*merged(cell.outputs), told]
-
-
-def merged(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell printed in pieces, standard output and error each where it began.
-
-    MyST-NB and nbclient can do it too, in a time that grows with the square of a line's length.
-    """
-    kept, pieces = list[NotebookNode](), dict[str, list[str]]()
-    for output in outputs:
-        if output.output_type != "stream":
-            kept.append(output)
-        elif output.name in pieces:
-            pieces[output.name].append(output.text)
-        else:
-            kept.append(output)
-            pieces[output.name] = [output.text]
-    for output in kept:
-        if output.output_type == "stream":
-            lines = "".join(pieces[output.name]).rstrip().split("\n")
-            # A carriage return begins the line anew, as a bar of progress does.
-            output.text = "".join(line.rpartition("\r")[2] + "\n" for line in lines)
-    return kept
+    cell.outputs.append(told)

@@ -21,7 +21,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 FRONT = re.compile(r"\A---\n(.*?)^---$", re.DOTALL | re.MULTILINE)
-LEFT = re.compile(r"^(?:# .*|\(\S+\)=)$", re.MULTILINE)  # title and labels, which others link to
+UNREADABLE = (yaml.YAMLError, MystMetadataParsingError, ValidationError, ValueError)
 SYNTAX = MdParserConfig(enable_extensions={"colon_fence"})  # what decides where a cell begins
 
 
@@ -35,7 +35,7 @@ class Page:
     head: dict[str, Any]
     notebook: NotebookNode | None = None  # of a page whose cells are executed
     seconds: float | None = None  # that its cells took when they ran without an error
-    fault: tuple[int, str] | None = None  # the line, and why nobody can read the page
+    fault: str = ""  # why nobody can read the page
 
     @property
     def cells(self) -> list[NotebookNode]:
@@ -50,31 +50,15 @@ class Page:
 
 def read(path: Path, name: str) -> Page:
     """Read one page; what nobody can read is its fault and no exception."""
+    page = Page(name, path, "", {})
     try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        wrong = f"byte {error.object[error.start]:#04x} is not UTF-8; save the page as UTF-8"
-        return Page(name, path, "", {}, fault=(line, wrong))
-    page = Page(name, path, text, {})
-    try:
-        page.head = _head(text)
-        if is_myst_markdown_notebook(text):
-            page.notebook = read_myst_markdown_notebook(text, SYNTAX, add_source_map=True)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 2 if error.problem_mark else 1
-        page.fault = (line, f"the front matter is no YAML: {error.problem}")
-    except MystMetadataParsingError as error:
-        at = re.search(r"at line (\d+)", str(error))
-        said = re.sub(r"ParseWarnings\(msg='(.*?)', .*\)", r"\1", " ".join(str(error).split()))
-        page.fault = (int(at[1]) if at else 1, said)
-    except ValidationError as error:
-        option = error.relative_path[-1] if error.relative_path else "option"
-        page.fault = (1, f"in a cell's `{option}`, {error.message}")
-    except (ValueError, yaml.YAMLError) as error:
-        page.fault = (1, " ".join(str(error).split()))
-    if page.fault:
-        page.head, page.notebook = {}, None
+        page.text = path.read_text("utf-8-sig")
+        head = _head(page.text)
+        if is_myst_markdown_notebook(page.text):
+            page.notebook = read_myst_markdown_notebook(page.text, SYNTAX, add_source_map=True)
+        page.head = head
+    except UNREADABLE as error:
+        page.fault = " ".join(str(error).split())
     return page
 
 
@@ -90,11 +74,9 @@ def _head(text: str) -> dict[str, Any]:
     head = yaml.safe_load(found[1]) if found else {}
     if not isinstance(head, dict):
         raise ValueError(f"the front matter is {head!r:.40}, expected names with values")
-    excused, kernel = head.get("excused", {}), head.get("kernelspec", {"name": "python3"})
+    excused = head.get("excused", {})
     if not isinstance(excused, dict):
         raise ValueError(f'`excused` is {excused!r:.40}, expected rules as in `hollow: "a reason"`')
-    if not isinstance(kernel, dict) or kernel.get("name") != "python3":
-        raise ValueError(f"`kernelspec` is {kernel!r:.60}, expected `name: python3`")
     return head
 
 
@@ -142,11 +124,9 @@ def begin(app: Sphinx, config: Config) -> None:
 
 
 def show(app: Sphinx, name: str, source: list[str]) -> None:
-    """Give Sphinx the text of the record; of a page that nobody can read, title and labels."""
+    """Give Sphinx the text of the record; of a page that nobody can read, a title."""
     page = page_of(app, name)
-    source[0] = page.text
-    if page.fault:
-        source[0] = "\n\n".join(LEFT.findall(page.text)) or "# Unreadable"
+    source[0] = "# Unreadable" if page.fault else page.text
 
 
 def setup(app: Sphinx) -> None:

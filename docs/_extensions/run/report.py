@@ -1,7 +1,6 @@
 """Says what a build finds on pages and how it ended, and drops the HTML of deleted pages."""
 
 from pathlib import Path
-from zlib import crc32
 
 import lint_pages
 from sphinx.application import Sphinx
@@ -20,35 +19,26 @@ def judge(app: Sphinx, docname: str, _source: list[str]) -> None:
 
 
 def drop_removed(
-    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
+    app: Sphinx, _env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
 ) -> list[str]:
     """Delete what an earlier build wrote for pages that no longer exist; Sphinx leaves it there."""
-    for kind in ("html", "ipynb", "md"):
-        gone = [app.outdir / f"{docname}.{kind}" for docname in removed]
-        # An environment that begins anew, as after an update, knows no page, and writes them all.
-        left = [] if env.all_docs else app.outdir.rglob(f"*.{kind}")
-        for path in [*gone, *(path for path in left if "_static" not in path.parts)]:
-            path.unlink(missing_ok=True)
+    for docname in removed:
+        for kind in ("html", "ipynb", "md"):
+            (app.outdir / f"{docname}.{kind}").unlink(missing_ok=True)
     return []
 
 
 def report(app: Sphinx, exception: Exception | None) -> None:
     """Print how it ended: the address, or that it failed."""
     if exception or app._warncount:
-        count, where = app._warncount, "below" if exception else "above"
-        found = f"{count} warning{'s' if count > 1 else ''}" if count else "an error"
-        print(f"The build failed: {found}, printed {where}. Mend the cause and build again.")
-        return
-    if app.builder.name == "html":
+        print("The build failed; mend the cause, which is printed beside this, and build again.")
+    elif app.builder.name == "html":
         first = Path(app.outdir) / f"{app.config.root_doc}.html"
         print(f"Open {first.resolve().as_uri()}")
 
 
-def setup(app: Sphinx) -> dict[str, int]:
+def setup(app: Sphinx) -> None:
     """Connect to what is gone, to the text of a page, and to the end."""
     app.connect("env-get-outdated", drop_removed)
     app.connect("source-read", judge)
     app.connect("build-finished", report)
-    # Other rules judge every page anew.
-    rules = sorted(Path(lint_pages.__file__).parent.glob("*_*.py"))
-    return {"env_version": crc32(b"".join(path.read_bytes() for path in rules)) or 1}
