@@ -1,6 +1,5 @@
 """A site that knows its address and its repository, and one that knows neither."""
 
-import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from sphinx.errors import ConfigError
 from two_sites import BASE
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from light.published import refuse_wrong_address
+from light.published import begin
 
 
 def soup(site: Path, name: str) -> BeautifulSoup:
@@ -45,13 +44,6 @@ def test_links_to_a_page_have_one_address_and_a_picture(site: Path) -> None:
         assert (site / "tutorials" / link["href"]).is_file()
 
 
-def test_the_sitemap_names_each_page(site: Path) -> None:
-    """Those with a source, by their whole addresses."""
-    sitemap = (site / "sitemap.xml").read_text("utf-8")
-    names = ["index", "other", "tutorials/before", "tutorials/inner", "tutorials/other"]
-    assert re.findall("<loc>(.*?)</loc>", sitemap) == [f"{BASE}{name}.html" for name in names]
-
-
 def test_the_page_for_wrong_addresses_works_at_any_address(site: Path) -> None:
     """Its links start from the site, those within it from itself, and no search engine keeps it."""
     page = soup(site, "404")
@@ -77,23 +69,16 @@ def test_a_reader_can_edit_a_page_and_report_a_sentence(site: Path) -> None:
     assert not soup(site, "genindex").select(".page-links")
 
 
-def test_wrong_addresses_are_refused() -> None:
-    """A missing slash, or a whole address for a name, would give links that lead nowhere."""
-    for address, repository in (
-        ("https://example.org/docs", ""),
-        ("example.org/docs/", ""),
-        ("", "https://github.com/octocat/hello"),
-    ):
-        config = SimpleNamespace(html_baseurl=address, html_context={"repository": repository})
-        with pytest.raises(ConfigError, match=r"from its scheme to a slash|owner and its name"):
-            refuse_wrong_address(SimpleNamespace(config=config))
+def test_a_wrong_address_is_refused() -> None:
+    """Without its last slash it would give links that lead nowhere."""
+    with pytest.raises(ConfigError, match="expected a slash at its end"):
+        begin(None, SimpleNamespace(html_baseurl="https://example.org/docs"))
 
 
 def test_without_an_address_there_is_nothing_of_it(both_sites: dict[str, Path]) -> None:
-    """No link and no page that would be wrong elsewhere, nor what a build with an address left."""
+    """No link and no page that would be wrong elsewhere."""
     plain = both_sites[""]
-    for name in ("404.html", "sitemap.xml"):
-        assert not (plain / name).exists()
+    assert not (plain / "404.html").exists()
     for path in plain.rglob("*.html"):
         page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
         unwanted = "link[rel=canonical], link[as=font], meta[property^='og:'], .page-links, base"

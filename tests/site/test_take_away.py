@@ -40,7 +40,7 @@ WRITTEN = [
     "> **Note**\n>\n> - one\n>\n> - two\n>\n>   ```sh\n>   nox -s docs\n>   ```",
     "<details><summary>Solution for V &lt; 3 in one step</summary>\n\n| a | b |",
     "| x | $y$ |\n\n</details>",
-    "$$\ny = 1 \\tag{1}\n$$",
+    "$$\ny = 1\n$$",
     "See [below](<#The-end>)",
     "[`torch.nn.Embedding`](<https://docs.pytorch.org/",
 ]
@@ -154,12 +154,10 @@ def test_glue_is_left_out(source, left):
     assert without_glue(source) == left
 
 
-@pytest.mark.parametrize(
-    "source", ["x = glue('a', 1)", "x = 1; glue('a', x)", "[glue(k, k) for k in 'ab']"]
-)
+@pytest.mark.parametrize("source", ["x = glue('a', 1)", "[glue(k, k) for k in 'ab']"])
 def test_glue_that_cannot_be_left_out_is_refused(source):
     """Rather than left in a notebook in which it does not exist."""
-    with pytest.raises(ValueError, match=r"shares its line|a notebook has no glue"):
+    with pytest.raises(ValueError, match="a notebook has no glue"):
         without_glue(source)
 
 

@@ -9,7 +9,6 @@ from fontTools.ttLib import TTFont
 from math_core import LatexError, LatexToMathML
 from sphinx.application import Sphinx
 from sphinx.util import logging
-from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 from light.fonts import FORMULAS, signs
@@ -20,7 +19,6 @@ CONVERTER = LatexToMathML(fancy_error=False)
 # As high as the root of the font stands above the line: over less it would hang down.
 STRUT = '<mspace height="0.77em"></mspace>'
 TALL = re.compile(r"<(?:msqrt|mroot)>(?:(?!</m(?:sqrt|root)>).)*<m(?:frac|table|under|over|root)")
-
 STOPS = re.compile("[.,;:!?)’]+")
 
 
@@ -60,23 +58,19 @@ def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
 
 
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on lines of its own, with its number where it has one."""
+    """Write a formula on lines of its own."""
     formula = _set(node, display=True)
     # A wide one scrolls, so it can be reached by the tab key, and then needs a name.
     name: dict[str, Any] = {"role": "group", "aria-label": "formula"}
     self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight", **name))
-    if node["number"]:
-        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
-        self.add_permalink_ref(node, "Link to this equation")
-        self.body.append("</span>")
     self.body.append(f"{formula}</div>\n")
     raise nodes.SkipNode
 
 
 def hold_together(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
-    """Keep a formula on one line with the stop behind it, and with a bracket before it.
+    """Keep a formula on one line with the stop behind it.
 
-    A browser takes a formula for a picture, before and after which any line may end.
+    A browser takes a formula for a picture, after which any line may end.
     """
     for formula in list(doctree.findall(nodes.math)):
         parent, place = formula.parent, formula.parent.index(formula)
@@ -84,10 +78,6 @@ def hold_together(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
         if isinstance(after, nodes.Text) and (found := STOPS.match(after)):
             whole = nodes.inline("", "", formula, nodes.Text(found[0]), classes=["whole"])
             parent[place : place + 2] = [whole, nodes.Text(after[found.end() :])]
-            before = parent[place - 1] if place else None
-            if isinstance(before, nodes.Text) and before.endswith("("):
-                parent[place - 1] = nodes.Text(before[:-1])
-                whole.insert(0, nodes.Text("("))
 
 
 def setup(app: Sphinx) -> None:

@@ -1,16 +1,13 @@
 """What only a published site has, once ``conf.py`` or ``-D html_baseurl=`` names its address.
 
 Sphinx itself writes the canonical links then, and ``layout.html`` what a link to a page looks like
-elsewhere. This adds a page for wrong addresses and a sitemap. sphinx-notfound-page ends with an
-error under this theme, sphinxext-opengraph passes over a page's description, and sphinx-sitemap
-lists the pages that this build has written, not those that were there.
+elsewhere. This adds a page for wrong addresses. sphinx-notfound-page ends with an error under this
+theme, and sphinxext-opengraph passes over a page's description.
 """
 
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any
-from xml.sax.saxutils import escape as escape_xml
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -18,30 +15,18 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 
 FOLDER = "the project's folder, the one with `pyproject.toml`"
-MISSING, SITEMAP = "404", "sitemap.xml"
-HEAD = """<base href="{}"><meta name="robots" content="noindex">
-<meta name="description" content="There is no page at this address; the first page leads to all.">
-"""
+MISSING = "404"
+HEAD = '<base href="{}"><meta name="robots" content="noindex">'
 WORDS = """<h1>This page does not exist</h1>
 <p>The address may be misspelt, or the page may have got another name.
 The <a href="index.html">first page</a> and the list of pages beside this text lead to all others,
 and <a href="search.html">the search</a> finds a word in them.</p>"""
 
 
-def refuse_wrong_address(app: Sphinx) -> None:
-    """Refuse an address that would give wrong links."""
-    address = app.config.html_baseurl
-    if address and not re.fullmatch(r"https?://[^\s?#]+/", address):
-        expected = "expected one like https://example.org/docs/, from its scheme to a slash"
-        raise ConfigError(f"html_baseurl is {address!r}; {expected}")
-    repository = app.config.html_context.get("repository", "")
-    if repository and not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
-        expected = "expected its owner and its name, such as octocat/hello-world"
-        raise ConfigError(f"the repository is {repository!r}; {expected}")
-
-
-def name_repository(_app: Sphinx, config: Config) -> None:
-    """Let a page say where the project's files are: ``{{ repository }}``."""
+def begin(_app: Sphinx, config: Config) -> None:
+    """Refuse an address that would give wrong links; let pages say ``{{ repository }}``."""
+    if config.html_baseurl and not config.html_baseurl.endswith("/"):
+        raise ConfigError(f"html_baseurl is {config.html_baseurl!r}; expected a slash at its end")
     repository = config.html_context.get("repository")
     said = f"[the repository](https://github.com/{repository})" if repository else FOLDER
     config.myst_substitutions = {"repository": said}
@@ -67,28 +52,16 @@ def describe(
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
-    """Write the sitemap; without an address, remove what a build with one has left."""
-    if exception or app.builder.format != "html":
-        return
-    address, missing = app.config.html_baseurl, app.outdir / f"{MISSING}.html"
-    if not address:
-        for left in (missing, app.outdir / SITEMAP):
-            left.unlink(missing_ok=True)
-        return
-    # A link within the page means the page itself, and not the first one.
-    text = missing.read_text("utf-8").replace('href="#', f'href="{MISSING}.html#')
-    missing.write_text(text, "utf-8")
-    places = (f"{address}{app.builder.get_target_uri(name)}" for name in sorted(app.env.found_docs))
-    urls = "\n".join(f"<url><loc>{escape_xml(place)}</loc></url>" for place in places)
-    kind = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-    head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {kind}>'
-    (app.outdir / SITEMAP).write_text(f"{head}\n{urls}\n</urlset>\n", "utf-8")
+    """Let a link within the page for wrong addresses mean the page itself, not the first one."""
+    missing = app.outdir / f"{MISSING}.html"
+    if not exception and missing.exists():
+        text = missing.read_text("utf-8").replace('href="#', f'href="{MISSING}.html#')
+        missing.write_text(text, "utf-8")
 
 
 def setup(app: Sphinx) -> None:
     """Connect to the beginning, to each page, and to the end."""
-    app.connect("config-inited", name_repository)
-    app.connect("builder-inited", refuse_wrong_address)
+    app.connect("config-inited", begin)
     app.connect("html-collect-pages", page_for_wrong_addresses)
     app.connect("html-page-context", describe)
     app.connect("build-finished", finish)

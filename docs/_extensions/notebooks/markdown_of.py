@@ -32,7 +32,7 @@ def words(node: nodes.Node, link: Link) -> str:
         return code(node.astext())
     if isinstance(node, nodes.math):
         return f"${node.astext()}$"
-    if isinstance(node, (*SILENT, nodes.image)):
+    if isinstance(node, SILENT):
         return ""
     inner = "".join(words(child, link) for child in node.children)
     if isinstance(node, nodes.reference):
@@ -54,7 +54,8 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         language = node.get("language", "default").replace("default", "")
         return [f"```{language}\n{node.astext().rstrip()}\n```"]
     if isinstance(node, nodes.math_block):
-        return [_formula(node)]
+        latex = node.astext().strip()
+        return [latex if latex.startswith("\\begin{align") else f"$$\n{latex}\n$$"]
     if isinstance(node, nodes.bullet_list | nodes.enumerated_list):
         return [_list(node, link)]
     if isinstance(node, nodes.table):
@@ -63,8 +64,6 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         titled = isinstance(node.children[0], nodes.title)
         name = [] if titled else [f"**{type(node).__name__.title()}**"]
         return [_quoted([*name, *_all(node.children, link)])]
-    if isinstance(node, nodes.block_quote):
-        return [_quoted(_all(node.children, link))]
     if isinstance(node, dropdown_main):
         return _folded(node, link)
     if isinstance(node, nodes.title | nodes.rubric) or _is(node, "card-title"):
@@ -72,8 +71,6 @@ def blocks(node: nodes.Node, link: Link) -> list[str]:
         return [f"**{inner.strip()}**"]
     if isinstance(node, nodes.caption):
         return [f"*{words(node, link).strip()}*"]
-    if isinstance(node, nodes.image):
-        return [f"*{node['alt']}*"] if node.get("alt") else []
     if isinstance(node, THROUGH):
         return _all(node.children, link)
     if isinstance(node, nodes.Inline | nodes.TextElement | nodes.Text):
@@ -99,12 +96,6 @@ def code(text: str) -> str:
 
 def _all(children: Iterable[nodes.Node], link: Link) -> list[str]:
     return [block for child in children for block in blocks(child, link)]
-
-
-def _formula(node: nodes.math_block) -> str:
-    latex, number = node.astext().strip(), node.get("number")
-    tag = f" \\tag{{{number}}}" if number else ""
-    return latex if latex.startswith("\\begin{align") else f"$$\n{latex}{tag}\n$$"
 
 
 def _list(node: nodes.Element, link: Link) -> str:

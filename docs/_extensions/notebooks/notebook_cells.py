@@ -60,21 +60,14 @@ def without_glue(source: str) -> str:
     Raises
     ------
     ValueError
-        If such a statement shares its line, or glue is used in another way.
+        If glue is used in another way.
     """
     if "glue" not in source:
         return source
     lines = source.splitlines()
     for statement in reversed(list(_handed_over(parsed(source).body))):
-        first, last = statement.lineno, statement.end_lineno or statement.lineno
-        before = lines[first - 1].encode()[: statement.col_offset].decode()
-        after = lines[last - 1].encode()[statement.end_col_offset :].decode()
-        if before.strip() or after.partition("#")[0].strip():
-            raise ValueError(f"{lines[first - 1]!r} shares its line; give glue a line of its own.")
-        del lines[first - 1 : last]
+        del lines[statement.lineno - 1 : statement.end_lineno]
     left = "\n".join(lines).strip("\n")
-    while "\n\n\n" in left:
-        left = left.replace("\n\n\n", "\n\n")
     if any(isinstance(n, ast.Name) and n.id == "glue" for n in ast.walk(parsed(left))):
         raise ValueError(f"a notebook has no glue, expected it as a statement only, in:\n{left}")
     return left if parsed(left).body else ""
