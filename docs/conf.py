@@ -33,36 +33,30 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 templates_path = ["_templates"]  # each says what it changes in the theme, and until when
-exclude_patterns = ["_extensions", "_templates", "inventories", "wordings"]
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
 SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.json")]
-KERNEL = (ROOT / "docs" / "_extensions" / "run").glob("*kernel*.py")
-FILES = [path for path in sorted([*SOURCES, *KERNEL, ROOT / "constraints.txt"]) if path.is_file()]
-FACTS = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in FILES)]
+OTHERS = [ROOT / "constraints.txt", ROOT / "docs" / "_extensions" / "run" / "kernel.py"]
+FACTS = [path.read_bytes() for path in sorted([*SOURCES, *OTHERS])]
+FACTS.append(f"{python_version()} {installed('torch')}".encode())
 nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(FACTS)).hexdigest())
 nb_execution_mode = "cache"
 nb_execution_timeout = 120
-nb_merge_streams = False  # run/kernel.py has joined them
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 
-napoleon_google_docstring = False
 napoleon_preprocess_types = True
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autosummary_generate = False  # the pages in docs/reference have the entries
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 80  # longer ones get a line for each parameter
 # torch and SciPy define these in private places and document them under other names.
 autodoc_type_aliases = {
     **{f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")},
     "sparse.csr_array": "scipy.sparse.csr_array",
-    # By their names, not by all that they stand for.
-    "Layer": "Layer",
+    "Layer": "Layer",  # by its name, not by all that it stands for
     "Rows": "Rows",
 }
 # Plain-text inventories of the few foreign names used, so that a build needs no network.
@@ -91,9 +85,7 @@ html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
 }
-# Addresses that a page had before: others may link to them.
-redirect_html_template_file = "_templates/redirect.html"
-redirects = {
+redirects = {  # addresses that a page had before: others may link to them
     "corrections": "appendix/notebooks.html",
     "tutorials/another-seed": "../appendix/another-seed.html",
     "tutorials/how-we-measure": "../appendix/how-we-measure.html",
@@ -103,7 +95,6 @@ redirects = {
     "tutorials/who-uses-one-hot": "is-the-product-ever-faster.html",
 }
 html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
-# The copy button stands on code, not on outputs, and of a doctest it takes the input alone.
 copybutton_selector = "div:not(.output) > div.highlight pre"
-copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # of a doctest it takes the input alone
 copybutton_prompt_is_regexp = True

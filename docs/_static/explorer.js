@@ -62,7 +62,6 @@ class LookupExplorer extends HTMLElement {
 	static compute = compute;
 
 	connectedCallback() {
-		if (this.data) return;
 		this.data = JSON.parse(this.querySelector("script").textContent);
 		const state = this.state = this.data.state;
 		this.querySelector(".picture").remove();

@@ -4,7 +4,6 @@
   "use strict";
   const SCRIPTS = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
   const MOST = 5; // entries shown
-  const LONGEST = 50_000; // letters kept of what is pasted; a browser takes long to lay out a log of many MB
   const box = document.querySelector(".symptom-box"), base = document.currentScript.src;
   const [input, status, line, found, search] = ["textarea", ".symptom-status", ".symptom-line", "ol", ".symptom-search"]
     .map(name => box.querySelector(name));
@@ -47,18 +46,8 @@
     else if (!items.length) status.textContent = "Nothing here fits this text.";
     else if (fits.line) status.textContent = `${count} for this line of your text${items.length > 1 ? ", the best first" : ""}:`;
     else status.textContent = `No error text matches; ${count} for your question:`;
-    if (text.length === LONGEST) status.textContent += ` Only the last ${LONGEST.toLocaleString("en")} letters were kept.`;
   };
 
-  for (const way of ["paste", "drop"]) {
-    input.addEventListener(way, event => {
-      const text = (event.clipboardData || event.dataTransfer).getData("text");
-      if (text.length <= LONGEST) return;
-      event.preventDefault();
-      input.value = text.slice(-LONGEST); // the last error is at the end
-      input.dispatchEvent(new Event("input"));
-    });
-  }
   let timer;
   input.addEventListener("focus", () => load().catch(() => {}));
   input.addEventListener("input", () => {

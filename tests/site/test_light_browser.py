@@ -114,13 +114,20 @@ def _ground(browser):
     return max(browser.execute_script(f"return {color}")[:3])
 
 
+def _ink(browser):
+    """Give the color of the words in drawings."""
+    ink = "getComputedStyle(document.documentElement).getPropertyValue('--figure-ink').trim()"
+    return browser.execute_script(f"return {ink}")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_without_scripts(without_scripts, address, media, scheme):
-    """Colors as the system wants them, formulas set, the menus and the folds open and close."""
+    """Colors as the system wants them, in drawings too, formulas set, the menus and the folds open and close."""
     browser = without_scripts
     media(scheme)
     look(browser, address, PAGE, 390, scheme)
     assert (_ground(browser) < 60) == (scheme == "dark")
+    assert (_ink(browser) == "#1f2328") == (scheme == "light")
     formula = browser.find_element("css selector", "p math")
     assert formula.size["height"] > 8
     assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
@@ -143,8 +150,7 @@ def test_paper_is_light(browser, address, media):
     media(medium="print")
     look(browser, address, PAGE, 1300, "dark")
     assert _ground(browser) == 255
-    ink = "getComputedStyle(document.documentElement).getPropertyValue('--figure-ink').trim()"
-    assert browser.execute_script(f"return {ink}") == "#1f2328"
+    assert _ink(browser) == "#1f2328"
     code = "getComputedStyle(document.querySelector('.cell_input')).backgroundColor"
     shade = browser.execute_script(f"return {code}.match(/\\d+/g).map(Number)")
     assert min(shade[:3]) > 200 or shade[3:] == [0]

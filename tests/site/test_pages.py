@@ -257,6 +257,7 @@ def test_old_addresses_lead_to_pages(site):
     assert redirects
     for old, new in redirects.items():
         html = (site / f"{old}.html").read_text("utf-8")
-        assert f'location.replace("{new}" + location.hash)' in html
+        assert f'var target = "{new}";' in html
+        assert "location.replace(target + window.location.hash)" in html
         assert f'url={new}"' in html
         assert (site / old).parent.joinpath(new).is_file()

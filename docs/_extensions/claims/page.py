@@ -70,12 +70,6 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             claims.checks.append(check)
         if index in shown:
             fold_cell(shown[index], cell, kinds, anchor)
-    for image in doctree.findall(nodes.image):
-        if not image.get("alt"):
-            missing = (
-                f"the picture {image['uri']} has no alternative text, for those who cannot see it"
-            )
-            LOG.warning(f"{missing}; write ![what it shows](...)", location=_lined(image))
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
@@ -93,13 +87,6 @@ def _section_of(place: nodes.Element) -> str:
     return title.astext() if title else ""
 
 
-def _lined(node: nodes.Element) -> nodes.Element:
-    """Return the nearest node around one that knows its line in the source."""
-    while not node.line and node.parent is not None:
-        node = node.parent
-    return node
-
-
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Drop what was noted of a page that is read again or gone."""
     claims_of(env).pop(docname, None)
@@ -109,7 +96,7 @@ def setup(app: Sphinx) -> dict[str, int]:
     """Connect to reading; nothing here is safe to run in parallel readers."""
     app.connect("doctree-read", read_page)
     app.connect("env-purge-doc", forget)
-    # Another version of these files makes other pages, so Sphinx reads them again.
-    own = sorted(Path(__file__).parents[1].rglob("*.py"))
+    # Another version of these files makes or judges pages otherwise, so Sphinx reads them again.
+    own = sorted(Path(__file__).parents[2].rglob("*.py"))
     version = crc32(b"".join(path.read_bytes() for path in own)) or 1
     return {"env_version": version}

@@ -41,18 +41,11 @@ MARKS = {
     "sphinx_highlight.js": None,  # marks what Sphinx's search found; its link is an inline script
 }
 
-# Of the pages that Sphinx adds, for search engines and those who read tabs.
-DESCRIPTIONS = {
-    "genindex": "Every name of the package and every term of the glossary, by the alphabet.",
-    "search": "Search all pages for words, error texts and names of functions.",
-}
-
 
 def choose(
-    app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Keep the page's scripts but those that it does not use, and no inline ones."""
-    del app
     body = context.get("body", "")
     kept = []
     for script in context["script_files"]:
@@ -62,9 +55,6 @@ def choose(
             script.attributes.setdefault("defer", "defer")
             kept.append(script)
     context["script_files"] = kept
-    if description := DESCRIPTIONS.get(page):
-        tag = f'<meta name="description" content="{description}" />\n'
-        context["metatags"] = context.get("metatags", "") + tag
     context["scheme_script"] = SCHEME_SCRIPT
     context["formula_script"] = FORMULA_SCRIPT if "<math" in body else ""
     context["policy"] = policy(SCHEME_SCRIPT, context["formula_script"])

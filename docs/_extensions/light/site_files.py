@@ -30,7 +30,8 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     paths = [path for path in Path(app.outdir).rglob("*.html") if static not in path.parents]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     # A page that this build did not write again links to what was made of its style sheets.
-    before = _first_line(static / SHEET)[3:-3].split()
+    sheet = static / SHEET
+    before = sheet.read_text("utf-8").split("\n")[0][3:-3].split() if sheet.exists() else []
     linked = [name for page in pages.values() for _, name in LINK.findall(page)]
     names = [name for name in dict.fromkeys([*before, *linked]) if (static / name).exists()]
     sheets = [static / name for name in names if name not in (SHEET, FONT_SHEET)]
@@ -42,7 +43,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     for script in kept:
         if script.suffix == ".js":
             used |= words_in(script.read_text("utf-8"))
-    css = purge("\n".join([*(read(static, path) for path in sheets), palette()]), used)
+    css = purge("\n".join([palette(), *(read(static, path) for path in sheets)]), used)
     names = [path.relative_to(static).as_posix() for path in sheets]
     made = {
         SHEET: f"/* {' '.join(names)} */\n{with_icons(css, static)}\n",
@@ -104,10 +105,6 @@ def link(page: str, made: dict[str, str]) -> str:
             address = f"{first[1]}{name}?v={sha256(text.encode()).hexdigest()[:8]}"
             links += f'    <link rel="stylesheet" href="{address}" />\n'
     return page[: first.start()] + links + LINK.sub("", page[first.start() :])
-
-
-def _first_line(path: Path) -> str:
-    return path.read_text("utf-8").partition("\n")[0] if path.exists() else ""
 
 
 def setup(app: Sphinx) -> None:

@@ -4,18 +4,14 @@ Each method names what is wrong upstream; where that is mended, the method can g
 ``tests/site/test_browser.py`` has axe look at every page.
 """
 
-import re
 from typing import Any
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput
 from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 from sphinx.writers.html5 import HTML5Translator
-
-from light.drawings import compact
 
 # Half of the elements of a page with code, in the color that code has anyway.
 PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
@@ -26,7 +22,6 @@ SIGNATURE = {
     "</dl>": "</div>",
     "</dd>": "</div>",
 }
-WHOLE = re.compile(r"\b(one|all|to)-(?=[a-z])")  # not broken in a heading, whose lines are short
 
 
 class Plain(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
@@ -85,18 +80,10 @@ class Writer(HTML5Translator):
         finally:  # it raises to skip what is in the node
             self._replace(start, "<pre", f'<pre role="group" aria-label="{name}"')
 
-    def visit_raw(self, node: nodes.raw) -> None:
-        """Write drawings compactly."""
-        if 'class="drawing"' in node.astext():
-            node = nodes.raw("", compact(node.astext()), **node.attributes)
-        super().visit_raw(node)
-
     def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # as docutils names it
         """Keep *one-hot* on one line of a heading, by a word joiner, which takes no room."""
-        if isinstance(node.parent, nodes.title) and isinstance(node.parent.parent, nodes.section):
-            whole = nodes.Text(WHOLE.sub("\\1-\u2060", node.astext()))
-            whole.parent, node = node.parent, whole
-        super().visit_Text(node)
+        whole = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
+        super().visit_Text(whole if isinstance(node.parent, nodes.title) else node)
 
 
 def is_output(node: Any) -> bool:
@@ -105,36 +92,15 @@ def is_output(node: Any) -> bool:
 
 
 def table_name(table: nodes.Element) -> str:
-    """Return what a table is about: its caption, or else the title of its section."""
-    title, place = next(table.findall(nodes.title), None), table.parent
-    while title is None and place is not None:
-        title = next(place.findall(nodes.title), None) if isinstance(place, nodes.section) else None
+    """Return what a table is about: the title of its section."""
+    place = table.parent
+    while not isinstance(place, nodes.section):
         place = place.parent
-    return f"Table: {title.astext()}" if title else "Table"
-
-
-def visit_hidden(self: Writer, node: HideCodeCellNode) -> None:
-    """Name a fold by what it says: MyST-NB names each "Toggle hidden content"."""
-    self.body.append(self.starttag(node, "details", CLASS="more"))
-    self.body.append(f"<summary>{self.encode(node['prompt_show'])}</summary>\n")
-
-
-def caption_tables(_app: Sphinx, doctree: nodes.document) -> None:
-    """Make the line that a cell prints right above its table the table's caption."""
-    for table in list(doctree.findall(nodes.table)):
-        line = table.previous_sibling()
-        printed = table.parent.parent.get("nb_element") == "mime_bundle"
-        if printed and isinstance(line, nodes.paragraph) and not list(table.findall(nodes.title)):
-            table.parent.remove(line)
-            table.insert(0, nodes.title("", "", *line.children))
-            doctree.set_id(table)  # Sphinx asks for one where there is a caption
+    return f"Table: {place[0].astext()}"
 
 
 def setup(app: Sphinx) -> None:
     """Set the writer and its formatter of code, and add the script for the keyboard."""
     PygmentsBridge.html_formatter = Plain
     app.set_translator("html", Writer)
-    hidden = (visit_hidden, depart_HideCellInput)
-    app.add_node(HideCodeCellNode, override=True, html=hidden)
-    app.connect("doctree-read", caption_tables)
     app.add_js_file("keyboard.js", loading_method="defer")

@@ -25,7 +25,6 @@ from search.entries import Entry, read_entries
 from search.symptoms import said_under
 
 LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
-SCRIPTS = ("minisearch/minisearch.min.js", "search-sections.js", "find.js", "search.js")
 NAME = re.compile(r"\w[\w-]*")
 PART = re.compile(r"[^\W_]+")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
@@ -87,17 +86,7 @@ def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     for name, script in scripts.items():
         (static / name).write_text(f"{script}\n", "utf-8")
     digest = sha256("\n".join(scripts.values()).encode()).hexdigest()
-    yield "search", {"digest": digest[:8]}, "search.html"
-
-
-def add_files(
-    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
-) -> None:
-    """Load on the search page what it needs; no modules, since browsers load none from a file."""
-    if page == "search":
-        for name in SCRIPTS:
-            app.add_js_file(name, loading_method="defer")
-        app.add_css_file("search.css")
+    yield "search", {"title": "Search", "digest": digest[:8]}, "search.html"
 
 
 def _labels(env: BuildEnvironment) -> dict[str, str]:
@@ -137,12 +126,6 @@ def _kept(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
 
 
-def pages_without(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that have to be written again because nothing was kept of them."""
-    names = env.found_docs - LEFT_OUT if app.builder.format == "html" else set()
-    return sorted(name for name in names if not _kept(app, name).exists())
-
-
 def leave_out(app: Sphinx) -> None:
     """Tell the builder to make no index and no page of its own."""
     if app.builder.format == "html":
@@ -152,7 +135,5 @@ def leave_out(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Connect to the pages before their lists are filled in."""
     app.connect("builder-inited", leave_out)
-    app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
-    app.connect("html-page-context", add_files)

@@ -17,11 +17,11 @@ from sphinx.util.docutils import SphinxDirective
 from search.wordings import recordings, same_words, table, words_of
 
 LOG = logging.getLogger(__name__)
-FOLDER = "symptoms/"
+LISTS, FOLDER = "symptoms", "symptoms/"
 BOX = """\
 <div class="symptom-box">
-<label for="symptom-text">Paste an error, a whole traceback, or a few words</label>
-<textarea id="symptom-text" rows="5" autocomplete="off" spellcheck="false"
+<label class="fw-bold" for="symptom-text">Paste an error, a whole traceback, or a few words</label>
+<textarea class="d-block" id="symptom-text" rows="5" autocomplete="off" spellcheck="false"
  aria-describedby="symptom-note"></textarea>
 <p id="symptom-note">It is compared with the entries below, in your browser, and sent nowhere.</p>
 <p class="symptom-status" role="status" aria-live="polite"></p>
@@ -29,6 +29,7 @@ BOX = """\
 <ol class="symptom-found symptoms"></ol>
 <p class="symptom-search" hidden><a href="search.html">Search the site for its words</a></p>
 </div>
+<script defer src="_static/symptoms.js"></script>
 """
 
 
@@ -45,8 +46,7 @@ class Box(SphinxDirective):
     """``{symptom-box}``: where a traceback is pasted; its style hides it where no script runs."""
 
     def run(self) -> list[nodes.Node]:
-        """Leave the box, and note that this page wants the script."""
-        self.env.metadata[self.env.current_document.docname]["symptoms"] = True
+        """Leave the box."""
         return [nodes.raw("", BOX, format="html")]
 
 
@@ -134,16 +134,8 @@ def _item(uri: str, entry: Symptom) -> nodes.list_item:
 
 
 def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that list entries, since an entry may have changed."""
-    return [page for page, facts in env.metadata.items() if facts.get("symptoms")]
-
-
-def add_script(
-    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
-) -> None:
-    """Load the script on the page with the box; no module, since browsers load none from a file."""
-    if app.env.metadata.get(page, {}).get("symptoms"):
-        app.add_js_file("symptoms.js", loading_method="defer")
+    """Name the page that lists entries, since an entry may have changed."""
+    return sorted({LISTS} & env.found_docs)
 
 
 def _entries_of(env: BuildEnvironment, docname: str) -> list[Symptom]:
@@ -165,4 +157,3 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", read_page, priority=600)
     app.connect("env-updated", rewrite)
     app.connect("doctree-resolved", resolve)
-    app.connect("html-page-context", add_script)
