@@ -9,7 +9,6 @@ import gzip
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from served import wait as wait_for
@@ -213,15 +212,6 @@ def test_every_result_leads_to_a_place(answers, section_of):
     links = {link for found in answers.values() for link, _ in found}
     assert len(links) > 100
     assert all(section_of(link) for link in links)
-
-
-def test_every_name_of_the_index_leads_to_a_place(site, section_of):
-    """What ``{index}`` enters has an address, also where a node without one follows."""
-    html = BeautifulSoup((site / "genindex.html").read_text("utf-8"), "html.parser")
-    links = {a["href"] for a in html.select(".genindextable a")}
-    assert len(links) > 100
-    for link in links:
-        assert section_of(link)
 
 
 def test_results_say_where_they_stand_and_mark_the_words(browser, site, section_of):
