@@ -1,7 +1,5 @@
 """Every task of the project: ``nox -l`` lists them, a plain ``nox`` runs what CI runs."""
 
-import os
-
 import nox
 
 nox.needs_version = ">=2025.2.9"  # nox.project.dependency_groups, Session.install of several
@@ -54,10 +52,7 @@ def tests(session: nox.Session) -> None:
     axe = nox.project.dependency_groups(PYPROJECT, "axe")
     session.install("--no-deps", *axe, *PINNED)
     session.run(*SITE)
-    before = os.times()
     session.run("pytest", *AT_ONCE, *session.posargs, env=WAITING)
-    spent = [now - then for now, then in zip(os.times(), before, strict=True)]
-    session.log(f"The tests took {sum(spent[2:4]):.0f} s of CPU in {spent[4]:.0f} s.")
 
 
 @nox.session
@@ -115,7 +110,7 @@ def wordings(session: nox.Session) -> None:
     asked = [[f"torch=={version}"] for version in session.posargs]
     for versions in asked or [lowest, PINNED]:
         session.install("-e", ".", *versions)
-        session.run("python", "tests/site/wordings.py")
+        session.run("python", "docs/_tools/wordings.py")
 
 
 @nox.session

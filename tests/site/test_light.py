@@ -159,12 +159,6 @@ def test_rules_that_cannot_apply_are_dropped(css, expected):
     assert purge(css, page | words_in('p.classList.add("by-script")')) == expected
 
 
-def test_a_style_sheet_that_cannot_be_read_is_refused():
-    """Instead of being cut where it breaks."""
-    with pytest.raises(ValueError, match="cannot be read"):
-        purge("p{color:red} }", set())
-
-
 def test_a_compact_drawing_shows_the_same():
     """Texts, colors and shapes stay, and what other elements refer to."""
     svg = (
