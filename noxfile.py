@@ -115,7 +115,7 @@ def wordings(session: nox.Session) -> None:
     asked = [[f"torch=={version}"] for version in session.posargs]
     for versions in asked or [lowest, PINNED]:
         session.install("-e", ".", *versions)
-        session.run("python", "tests/site/wordings.py")
+        session.run("python", "docs/_tools/wordings.py")
 
 
 @nox.session

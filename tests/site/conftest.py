@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from filelock import FileLock
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from served import LONG, ROOT, served
@@ -66,7 +67,11 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def both_sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return the folders of two built sites, one with an address and one without, by that."""
-    return build_both(tmp_path_factory.mktemp("both"))
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which workers share: the first one builds
+    with FileLock(folder / "both.lock"):
+        return build_both(folder / "both")
 
 
 @pytest.fixture(scope="session")

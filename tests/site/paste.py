@@ -1,7 +1,7 @@
 """Paste the cells of each page into a Python of its own, and print what failed as JSON.
 
 Standard input names pages, each with its cells and whether one has to raise. The pages are forked
-from one Python that knows torch, whose import takes longer than most of them.
+from one Python that has imported what takes longer than most of them.
 """
 
 import json
@@ -13,7 +13,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import torch  # noqa: F401
+import sklearn.linear_model  # noqa: F401
+import torch._dynamo  # noqa: F401  # which the first optimizer imports
+
+import lookup_matmul.figures  # noqa: F401
 
 FORK = multiprocessing.get_context("fork")
 

@@ -46,18 +46,6 @@ return arguments[0].map(state => {
     return { bad, lookup: bits(lookup), product: bits(product) };
 });
 """
-# Notes each number of multiplications that is painted, and stops by its button at one of them.
-NOTE = """
-const [figure] = arguments, paint = figure.paint.bind(figure);
-figure.painted = [];
-figure.paint = () => {
-  figure.painted.push(figure.done);
-  paint();
-  if (figure.done !== figure.stopAt) return;
-  figure.stopAt = null;
-  figure.play.click();
-};
-"""
 # How much height is kept beyond what is needed, and where the rightmost part ends.
 SPARE = """
 const [stage] = arguments, kept = stage.offsetHeight;
@@ -242,20 +230,6 @@ def test_both_forms_are_those_of_torch(states, mode):
             assert_within(numbers[finite].double(), expected[finite], bound[finite])
 
 
-def test_each_sum_is_rounded_in_its_order(browser, site):
-    """Small enough to be done by hand: half of the last bit of one is lost, twice half is not."""
-    show(browser, site)
-    half = 2.0**-24
-    table = [[1.0], [half], [half]]
-    state = {"mode": "bag", "condition": "", "at": [0, 0], "arriving": [], "weights": [1, 1, 1]}
-    signed = {"mode": "forward", "condition": "zero", "table": [[1.0], [-1.0]], "ids": [0]}
-    states = [{"table": table, "ids": [0, 1, 2]}, {"table": table, "ids": [1, 2, 0]}, signed]
-    *bags, zero = browser.execute_script(COMPUTE, [state | each for each in states])
-    found = [[floats(bag[form]).item() for form in ("lookup", "product")] for bag in bags]
-    assert found == [[1, 1], [1 + 2 * half, 1]]  # the product adds in the order of the table
-    assert (zero["lookup"], zero["product"]) == ([[1 << 31]], [[0]])
-
-
 # What the page carries.
 
 
@@ -305,7 +279,8 @@ def test_without_javascript_the_figure_stands_there(browser, site):
 # How it is used.
 
 
-@pytest.mark.parametrize("page", PAGES)  # with its switches, and in a page
+# With its switches, in a page, and where the bits are hidden.
+@pytest.mark.parametrize("page", [*PAGES[:2], "tutorials/sparse-row-is-a-sum"])
 def test_it_starts_in_its_place(browser, site, page):
     """At no width does anything move when its script starts; nothing is wider than the window."""
     heights = []
@@ -393,24 +368,13 @@ def test_the_keyboard_is_enough(figure, browser):
         assert control.accessible_name or not control.is_displayed()
 
 
-def test_it_plays_and_is_still_when_off_screen(figure, browser):
-    """Each multiplication is shown, by itself and only where it is seen, until it is stopped."""
-    browser.execute_script(NOTE, figure)
+def test_it_plays_to_the_end(figure, browser):
+    """By itself, once the key is pressed, and under the policy of its page."""
     find(figure, ".scrub").send_keys(Keys.END, *3 * [Keys.ARROW_LEFT])
+    assert done(figure) == 57
     find(figure, ".play").click()
     wait(browser, "arguments[0].done === 60", figure)
-    painted = browser.execute_script("return arguments[0].painted", figure)
-    assert painted == [59, 58, 57, 57, 58, 59, 60]
-    browser.execute_script("document.body.style.paddingTop = '5000px'; scrollTo(0, 0)")
-    wait(browser, "!arguments[0].seen", figure)
-    browser.execute_script("arguments[0].toggle(); arguments[0].tick()", figure)
-    assert (done(figure), verdict(figure)) == (0, "Multiplying …")
-    browser.execute_script("arguments[0].stopAt = 5", figure)
-    browser.execute_script("document.body.style.paddingTop = ''")
-    wait(browser, "arguments[0].verdict.textContent === 'Paused.'", figure)
-    browser.execute_script("arguments[0].tick()", figure)
-    assert done(figure) == 5
-    assert not errors(browser)  # under the policy of its page
+    assert not errors(browser)
 
 
 def test_reduced_motion_is_respected(browser, site):

@@ -168,20 +168,6 @@ def wait_for(so: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
-def test_a_killed_build_spoils_no_later_one(copy: Copy) -> None:
-    """Whether it is killed while pages run or when the first is kept, the next is complete."""
-    copy.write("second", f"# Second\n\n{STAMP}# another\n".replace("stamp", "stamp of another"))
-    for said in ("Running 2 pages", " s  "):
-        process = copy.start(*SPHINX)
-        printed(process, said)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=LIMIT_S)
-    built = copy.build()
-    assert (built.returncode, built.stderr) == (0, "")
-    assert copy.stamp()
-    assert "stamp of another" in copy.html("second")
-
-
 def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
     """The cache of executed pages is repaired where a kill can have damaged it."""
     assert copy.build().returncode == 0

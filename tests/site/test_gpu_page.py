@@ -3,7 +3,6 @@
 import re
 import sys
 from copy import deepcopy
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -138,33 +137,24 @@ def test_no_recording_then_two(copy: Copy) -> None:
     assert len(page.select("details table tbody tr")) == 2 * len(SWEPT)
 
 
-def measuring(copy: Copy) -> nbformat.NotebookNode:
-    """Read the notebook that the page offers."""
+def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path, monkeypatch) -> None:
+    """Below what it needs it looks for a GPU; run here on the processor, in an empty folder."""
     built(copy)
-    return nbformat.read(copy.root / "build" / "html" / "tutorials" / f"{NAME}.ipynb", as_version=4)
-
-
-def test_the_notebook_says_first_that_there_is_no_gpu(copy: Copy, monkeypatch) -> None:
-    """Below what it needs, and before anything is measured."""
-    made = measuring(copy)
+    site = copy.root / "build" / "html"
+    made = nbformat.read(site / "tutorials" / f"{NAME}.ipynb", as_version=4)
     nbformat.validate(made)
-    code = [cell.source for cell in made.cells if cell.cell_type == "code"]
+    cells = [cell for cell in made.cells if cell.cell_type == "code"]
+    code = [cell.source for cell in cells]
     assert code[:FIRST] == [needs(code, ""), settings()]
+    look, measure = cells[FIRST : FIRST + 2]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="finds no NVIDIA GPU here, so nothing is measured"):
-        exec(code[FIRST], {})
-    assert COMMAND in code[FIRST + 1]
-
-
-def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path: Path) -> None:
-    """Run here on the processor, in an empty folder: the one real run of the command."""
-    made = measuring(copy)
-    look, measure = [cell for cell in made.cells if cell.cell_type == "code"][FIRST : FIRST + 2]
+        exec(look.source, {})
     made.cells.remove(look)
     assert f"!{{sys.executable}} -m {COMMAND} --commit COMMIT" in measure.source  # no clone
     quick = f"--quick --device cpu --out recordings --commit {40 * '0'}"
     measure.source = measure.source.replace("--minutes 2 --out recordings --commit COMMIT", quick)
-    last = run_away(made, tmp_path, copy.root / "build" / "html").cells[-2]
+    last = run_away(made, tmp_path, site).cells[-2]
     assert "No recording of a GPU has been made yet" in last.outputs[-1].data["text/markdown"]
     (left,) = (tmp_path / "empty" / "recordings").glob("*.json")
     assert left.name.endswith("-threads-quick.json")

@@ -207,21 +207,20 @@ def test_build_page_lists_every_executed_page_and_the_versions(pages):
     assert ["torch", torch.__version__] in rows
 
 
-def test_every_link_inside_the_site_leads_somewhere(pages, site):
-    """Files exist, and so do the places inside them."""
+def test_every_link_inside_the_site_leads_somewhere(built):
+    """Files exist, and so do the places inside them; those of the index, too."""
     followed = 0
-    for name, page in pages.items():
+    for here, page in built.items():
         for link in page.select("a[href]"):
             target = urlsplit(link["href"])
             if target.scheme or not (target.path or target.fragment):
                 continue
-            here = site / f"{name}.html"
             file = here.parent / unquote(target.path) if target.path else here
-            assert file.exists(), f"{name}: {link['href']}"
+            assert file.exists(), f"{here}: {link['href']}"
             followed += 1
             if target.fragment:
                 place = f'id="{unquote(target.fragment)}"'
-                assert place in file.read_text("utf-8"), f"{name}: {link['href']}"
+                assert place in file.read_text("utf-8"), f"{here}: {link['href']}"
     assert followed > 50
 
 

@@ -85,6 +85,11 @@ inner
 
 def build_both(root: Path) -> dict[str, Path]:
     """Return the folder of each site by its address; the second is built where the first was."""
+    html, plain = root / "build" / "html", root / "build" / "plain"
+    both = {BASE: html, "": plain}
+    if root.exists():
+        return both
+    root.mkdir()
     copy = Copy(root)
     copy.clear_pages()
     (root / "docs" / "tutorials").mkdir(exist_ok=True)
@@ -94,11 +99,10 @@ def build_both(root: Path) -> dict[str, Path]:
     copy.write("tutorials/other", TITLED, head=excused)
     for name in ("before", "inner"):
         copy.write(f"tutorials/{name}", f"# {name.title()}\n", head=excused)
-    html, plain = root / "build" / "html", root / "build" / "plain"
     names = ["-D", f"html_baseurl={BASE}", "-A", "repository=owner/name"]
     built = copy.run(*SPHINX, *names)
     assert built.returncode == 0, built.stderr
     shutil.copytree(html, plain)
     built = copy.run(*SPHINX[:-1], str(plain))
     assert built.returncode == 0, built.stderr
-    return {BASE: html, "": plain}
+    return both

@@ -11,9 +11,6 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare, one_hot
-from lookup_matmul.diagnosis import causes_of_rows
-from lookup_matmul.diagnosis.report import Agreement
-from lookup_matmul.diagnosis.search import Remedy, search
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -188,24 +185,6 @@ def test_another_order_scale_or_shape_of_a_table_is_named(name, change, evidence
     case.bias = torch.arange(1.0, 12)
     assert_named(found(case), {name, "bias"})
     assert_named(compare(change(first), first, case.given), {name})
-
-
-def test_moved_rows_are_sought_once_and_in_unrelated_tables_by_few_columns(monkeypatch):
-    """Two tables as they are and reshaped, each once, however many combinations are tried."""
-    seen, directions = [], causes_of_rows._directions
-    monkeypatch.setattr(
-        causes_of_rows, "_directions", lambda t: seen.append(t.shape) or directions(t)
-    )
-    compare(nn.Embedding(9, 20), nn.Linear(9, 20), torch.tensor([2, 0]))
-    assert seen == [(9, causes_of_rows.FEW)] * 6
-
-
-def test_a_combination_in_which_a_remedy_changes_nothing_is_not_judged():
-    """Only the pair as it is, and for either verdict all four together."""
-    judged, idle = [], Remedy("idle", "", lambda pair: pair, "")
-    causes = [lambda _: [idle]] * 4
-    search("a pair", causes, lambda pair: judged.append(pair) or Agreement("different"))
-    assert len(judged) == 3
 
 
 def test_a_transposed_table_of_any_shape():

@@ -1,7 +1,6 @@
 """A sheet writes well-formed SVG: texts are escaped, colors are the page's, and all is on it."""
 
-import pytest
-from drawings import assert_inside, assert_sound, box, elements, texts
+from drawings import assert_inside, assert_sound, elements, texts
 
 from lookup_matmul.figures.palette import COLORS, FILLS, INK, STROKES, colors_of
 from lookup_matmul.figures.sheet import Sheet
@@ -31,15 +30,6 @@ def test_texts_and_the_story_are_escaped():
     """A reader sees the very signs, in the picture and in its label."""
     assert texts(drawn().svg)[0] == 'a < b & "c"'
     assert elements(drawn().svg, "svg")[0].get("aria-label") == 'The story of <a> & "b".'
-
-
-@pytest.mark.parametrize("rows", [2, 12])
-def test_a_sheet_ends_just_below_the_lowest_cell(rows):
-    """So that every caption is as near."""
-    sheet = Sheet(100)
-    for row in range(rows):
-        sheet.cell(0, row, 50)
-    assert box(sheet.finish("Cells."))[1] == rows * 26 + 8
 
 
 def test_an_id_has_one_color_everywhere():

@@ -147,16 +147,14 @@ def test_a_program_that_ends_leaves_and_prints_nothing(tmp_path_factory):
     wait_for(lambda: left_in(folder), 0)
 
 
-@pytest.mark.parametrize("how", ["killed", "shut down"])
-def test_processes_end_with_the_one_that_started_them(tmp_path_factory, how):
-    """Whether all of its session is killed or, as by Jupyter, first its children: nothing is left."""
+def test_processes_end_with_the_one_that_started_them(tmp_path_factory):
+    """Its children first, as Jupyter does it, then all of its session: nothing is left."""
     folder = tmp_path_factory.mktemp("end")
     with start(folder, str(folder)) as started:
         pids = wait_for(lambda: [int(p.name) for p in folder.iterdir() if p.name.isdigit()], 2)
         assert left_in(folder)
-        if how == "shut down":
-            for child in children(started.pid):
-                os.kill(child, signal.SIGTERM)
+        for child in children(started.pid):
+            os.kill(child, signal.SIGTERM)
         os.killpg(started.pid, signal.SIGKILL)
     wait_for(lambda: [pid for pid in pids if gone(pid)], 2)
     wait_for(lambda: left_in(folder), 0)

@@ -34,17 +34,3 @@ def test_other_systems_do_not_tell(monkeypatch):
     """None, not zero: nothing was measured."""
     monkeypatch.setattr(sockets.sys, "platform", "darwin")
     assert tcp_sent_bytes() is None
-
-
-@linux
-def test_an_old_linux_does_not_tell(monkeypatch):
-    """Its record of a connection ends before the bytes that were sent."""
-
-    class Old(socket.socket):
-        def getsockopt(self, *given):
-            found = super().getsockopt(*given)
-            return found[:200] if isinstance(found, bytes) else found
-
-    with socket.create_server(("127.0.0.1", 0)):
-        monkeypatch.setattr(sockets.socket, "socket", Old)
-        assert tcp_sent_bytes() is None

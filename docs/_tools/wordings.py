@@ -1,6 +1,6 @@
 """Run the symptom pages with the torch that is installed, and record what its errors say.
 
-``nox -s wordings`` does it with the lowest supported and the pinned torch, ``-- 2.15.0`` with others.
+``nox -s wordings`` does it with the lowest supported and the pinned torch, ``-- 2.15.0`` with that.
 Each version writes a file of its own, ``docs/wordings/torch-2.15.0.json``, which the pages show.
 It needs nothing but torch and SciPy, so that it runs wherever they can be installed.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import scipy
 import torch
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1]
 CELL = re.compile(r"^```\{code-cell\}.*\n((?:^:.*\n)*)((?:^(?!```).*\n)*)^```$", re.MULTILINE)
 ENTERED = re.compile(r"\n(Exception raised from|While executing|from user code)\b.*", re.DOTALL)
 
