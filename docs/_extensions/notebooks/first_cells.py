@@ -1,6 +1,7 @@
 """The cells with which every notebook begins: what it needs, and the settings of the page."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterable
 from importlib.metadata import packages_distributions, requires
@@ -12,8 +13,12 @@ from run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"
-OPTIONS = {"matplotlib": "figures", "cloudpickle": "sharded", "psutil": "timings"}
-WANTED = f"[{','.join(OPTIONS.values())}]"
+# The parts of the package that need more than torch and SciPy: what, and the extra that has it.
+PARTS = {
+    "figures": ("matplotlib", "figures"),
+    "sharded": ("cloudpickle", "sharded"),
+    "costs": ("psutil", "timings"),
+}
 NEEDS = """\
 # What this notebook needs{where}; nothing is installed that is there already.
 from importlib.util import find_spec
@@ -24,10 +29,11 @@ if missing:
 {command}"""
 FROM_THE_SITE = """\
     %pip install --quiet "lookup-matmul{wanted} @ {wheel}"{besides}"""
-FROM_A_CLONE = """\
+FROM_A_FILE = """\
     raise ModuleNotFoundError(
-        f"This notebook needs {{', '.join(missing)}}. In a clone of the project, with the Python "
-        "of this kernel, run: python -m pip install '.{wanted}'{besides}"
+        f"This notebook needs {{', '.join(missing)}}. The site's page Getting started offers "
+        "{wheel}; in its folder, with the Python of this kernel, run: "
+        "python -m pip install '{wheel}{wanted}'{besides}"
     )"""
 SETTINGS = """\
 # The settings of the page: tensors that fit a phone, and errors without a machine's paths.
@@ -39,14 +45,14 @@ get_ipython().InteractiveTB.set_mode(mode="{xmode}")
 
 
 def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
-    """Return both cells for what a notebook imports; the wheel's address may be empty."""
+    """Return both cells for what a notebook imports; of the wheel there may be the name alone."""
     return [
-        v4.new_code_cell(needs(sources, wheel)),
+        v4.new_code_cell(needs(list(sources), wheel)),
         v4.new_code_cell(settings(), metadata={"jupyter": {"source_hidden": True}}),
     ]
 
 
-def needs(sources: Iterable[str], wheel: str) -> str:
+def needs(sources: list[str], wheel: str) -> str:
     """Write the cell that installs what is missing of what a page imports, torch too."""
     modules = {name for source in sources for name in imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
@@ -54,12 +60,15 @@ def needs(sources: Iterable[str], wheel: str) -> str:
     brought = " ".join(requires("lookup-matmul") or [])
     names = sorted({known[module][0] for module in modules})
     besides = "".join(f" {name}" for name in names if name not in brought)
-    needed = list(dict.fromkeys([PACKAGE, "torch", *OPTIONS, *sorted(modules)]))
-    command = FROM_THE_SITE if wheel else FROM_A_CLONE
+    used = [more for part, more in PARTS.items() if re.search(rf"\b{part}\b", "\n".join(sources))]
+    needed = list(dict.fromkeys([PACKAGE, "torch", *(name for name, _ in used), *sorted(modules)]))
+    wanted = f"[{','.join(extra for _, extra in used)}]" if used else ""
+    published = "://" in wheel
+    command = FROM_THE_SITE if published else FROM_A_FILE
     return NEEDS.format(
-        where=", from the site and the usual index" if wheel else "",
+        where=", from the site and the usual index" if published else "",
         needed=repr(needed).replace("'", '"'),
-        command=command.format(wanted=WANTED, wheel=wheel, besides=besides),
+        command=command.format(wanted=wanted, wheel=wheel, besides=besides),
     )
 
 

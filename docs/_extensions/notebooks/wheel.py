@@ -11,9 +11,8 @@ NAME = "lookup_matmul-{version}-py3-none-any.whl"
 
 
 def address(app: Sphinx) -> str:
-    """Give the wheel's address on the site, or nothing if nobody said where the site is."""
-    name = NAME.format(version=app.config.release)
-    return f"{app.config.html_baseurl}{name}" if app.config.html_baseurl else ""
+    """Give the wheel's address on the site, or its name alone if nobody said where the site is."""
+    return f"{app.config.html_baseurl}{NAME.format(version=app.config.release)}"
 
 
 def offer(_app: Sphinx, config: Config) -> None:
