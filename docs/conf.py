@@ -38,7 +38,7 @@ templates_path = ["_templates"]  # each says what it changes in the theme, and u
 # so the cache's folder is named after everything else, and a change there starts an empty one.
 SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.json")]
 OTHERS = [ROOT / "constraints.txt", ROOT / "docs" / "_extensions" / "run" / "kernel.py"]
-FACTS = [path.read_bytes() for path in sorted([*SOURCES, *OTHERS])]
+FACTS = [path.read_bytes() for path in sorted([*SOURCES, *OTHERS]) if path.is_file()]
 FACTS.append(f"{python_version()} {installed('torch')}".encode())
 nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(FACTS)).hexdigest())
 nb_execution_mode = "cache"

@@ -145,7 +145,8 @@ def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path, monke
     nbformat.validate(made)
     cells = [cell for cell in made.cells if cell.cell_type == "code"]
     code = [cell.source for cell in cells]
-    assert code[:FIRST] == [needs(code, ""), settings()]
+    (wheel,) = site.glob("*.whl")
+    assert code[:FIRST] == [needs(code, wheel.name), settings()]
     look, measure = cells[FIRST : FIRST + 2]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="finds no NVIDIA GPU here, so nothing is measured"):
