@@ -36,7 +36,7 @@ templates_path = ["_templates"]  # each says what it changes in the theme, and u
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
 # so the cache's folder is named after everything else, and a change there starts an empty one.
-SOURCES = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.json")]
+SOURCES = [path for kind in ("py", "json", "toml") for path in (ROOT / "src").rglob(f"*.{kind}")]
 OTHERS = [ROOT / "constraints.txt", ROOT / "docs" / "_extensions" / "run" / "kernel.py"]
 FACTS = [path.read_bytes() for path in sorted([*SOURCES, *OTHERS]) if path.is_file()]
 FACTS.append(f"{python_version()} {installed('torch')}".encode())
