@@ -129,8 +129,8 @@ def _item(uri: str, entry: Symptom) -> nodes.list_item:
     link = nodes.reference("", "", *title, refuri=f"{uri}#{entry.anchor}")
     item = nodes.list_item("", nodes.paragraph("", "", link), ids=[entry.anchor])
     item += nodes.paragraph("", entry.cause)
-    for text in texts:
-        label = "In full: " if named in text else "Also: "
+    for place, text in enumerate(texts):
+        label = "In full: " if not place and named in text else "Also: "
         literal = nodes.literal("", text, classes=["says"])
         item += nodes.paragraph("", "", nodes.Text(label), literal)
     return item
