@@ -27,7 +27,7 @@ def test_open_cells_can_be_pasted() -> None:
     """Of every page: nothing in them needs a fold, a file, or what only a notebook defines.
 
     Beside them a name from a fold, a file left behind and an end of Python are named; an expected
-    error is none.
+    error is none. An entry of the symptoms needs only the lines at the top of its page.
     """
     pages = {
         "sound": [("import torch", False), ("torch.zeros(1)[1]", True), ("torch.ones(1)", False)],
@@ -37,9 +37,15 @@ def test_open_cells_can_be_pasted() -> None:
     }
     for path in sorted(DOCS.rglob("*.md")):
         name = path.relative_to(DOCS).with_suffix("").as_posix()
-        cells = [cell for cell, _ in open_cells(read(path, name))]
-        raising = ["raises-exception" in cell.metadata.get("tags", []) for cell in cells]
-        pages[name] = [(cell.source, raises) for cell, raises in zip(cells, raising, strict=True)]
+        found, lines = open_cells(read(path, name)), path.read_text("utf-8").splitlines()
+        pages[name], entries = [], {}
+        for cell, line in found:
+            pages[name].append((cell.source, "raises-exception" in cell.metadata.get("tags", [])))
+            if name.startswith("symptoms/"):
+                title = next((each for each in lines[line::-1] if each.startswith("## ")), "")
+                entries.setdefault(f"{name} {title}", []).append(pages[name][-1])
+        first = entries.pop(f"{name} ", [])
+        pages |= {entry: first + own for entry, own in entries.items()}
     assert len([cells for cells in pages.values() if cells]) > 20
     failed = pasted(pages)
     assert list(failed) == ["hidden", "writes", "ends"], failed

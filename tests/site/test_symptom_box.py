@@ -44,6 +44,8 @@ IN_WORDS = {
     "padding row not zero": "The padding row is not zero",
     "embeddingbag linear different output": "EmbeddingBag and Linear disagree",
     "loss much higher than with one-hot": "My loss is much higher than with one-hot",
+    "initial loss is huge with tied embeddings": "The loss starts far too high after tying",
+    "my loss is 60 at step 0 with tied weights": "The loss starts far too high after tying",
     "memory one_hot": "Memory runs out in one_hot",
     "why do my Embedding and Linear give different results?": "Embedding and Linear disagree",
     "my embeddings don't update": "A pretrained table does not learn",

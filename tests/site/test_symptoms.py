@@ -41,6 +41,12 @@ def test_the_list_has_all_entries_and_errors_as_they_are_printed(pages):
         assert item.select("p")[1].get_text().endswith("."), item.get_text()
     old = {"index-out-of-range-in-self", "cuda-error-device-side-assert-triggered"}
     assert old <= {item["id"] for item in listed}, "an address that others may have kept"
+    below = [
+        said.parent.get_text()
+        for item in listed
+        for said in item.select("p:not(:first-child) > .says")
+    ]
+    assert all(text.startswith(("In full: ", "Also: ")) for text in below)
     printed = [said.get_text() for item in listed for said in item.select(".says")]
     errors = [" ".join(error.split()) for error in EXPECTED.values() if error]
     assert len(errors) > 50
@@ -93,8 +99,8 @@ def test_words_that_changed_are_shown_with_their_versions(pages):
     tables = pages["symptoms/training"].select("table.wordings")
     (table,) = [table for table in tables if old in table.get_text()]
     rows = [[cell.get_text() for cell in row.select("td")] for row in table.select("tbody tr")]
-    assert rows[0][2] == f"RuntimeError: {old}"
-    assert rows[-1][2] == "as above"
+    assert rows[0][1] == f"RuntimeError: {old}"
+    assert rows[-1][1] == "as above"
     assert old in pages["symptoms"].get_text()
     assert (
         pages["symptoms/inputs"].select_one("p.wordings").get_text().startswith("Same message in")
@@ -119,15 +125,15 @@ def test_messages_are_compared_whole(found, expected, same):
     assert same_words(found, expected) is same
 
 
-def test_versions_with_the_same_words_are_one_span():
-    """Since the first and until the last that was tried; one without the cell says nothing."""
+def test_versions_with_the_same_words_are_named_together():
+    """Only those that were tried, not those between; one without the cell says nothing."""
     said = ["E: old", "E: new 1", "E: new 2", None, "no error"]
     recorded = [
         {"torch": f"2.{i}.0+cpu", "said": {"f()": words} if words else {}}
         for i, words in enumerate(said)
     ]
     assert spans("f()", "E: new 7", recorded) == [
-        ("2.0.0", "2.0.0", "E: old"),
-        ("2.1.0", "2.2.0", "E: new 7"),
-        ("2.4.0", "2.4.0", "no error"),
+        ("2.0.0", "E: old"),
+        ("2.1.0, 2.2.0", "E: new 7"),
+        ("2.4.0", "no error"),
     ]

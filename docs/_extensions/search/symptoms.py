@@ -122,14 +122,17 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def _item(uri: str, entry: Symptom) -> nodes.list_item:
     """Return the link, the cause, and what the error says where the link does not."""
     title, texts = entry.title, [" ".join(text.split()) for text in entry.said]
-    if texts and texts[0].partition(": ")[2] == "".join(n.astext() for n in title):
+    named = "".join(n.astext() for n in title)
+    if texts and texts[0].partition(": ")[2] == named:
         title = [nodes.literal("", texts.pop(0), classes=["says"])]
     title = [n.deepcopy() for n in title]
     link = nodes.reference("", "", *title, refuri=f"{uri}#{entry.anchor}")
     item = nodes.list_item("", nodes.paragraph("", "", link), ids=[entry.anchor])
     item += nodes.paragraph("", entry.cause)
-    said = (nodes.literal("", text, classes=["says"]) for text in texts)
-    item += [nodes.paragraph("", "", literal) for literal in said]
+    for place, text in enumerate(texts):
+        label = "In full: " if not place and named in text else "Also: "
+        literal = nodes.literal("", text, classes=["says"])
+        item += nodes.paragraph("", "", nodes.Text(label), literal)
     return item
 
 

@@ -31,22 +31,22 @@ def release(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in version.partition("+")[0].split("."))
 
 
-def spans(code: str, expected: str, recorded: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return since, until and words of each wording of a cell, among the versions tried.
+def spans(code: str, expected: str, recorded: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the versions that were tried, and the words, of each wording of a cell.
 
     Words that are the expected ones are given as expected.
     """
-    found: list[tuple[str, str, str]] = []
+    found: list[tuple[str, str]] = []
     for recording in recorded:
         if code not in recording["said"]:
             continue
         said = recording["said"][code]
         said = expected if expected and same_words(said, expected) else said
         version = recording["torch"].partition("+")[0]
-        if found and same_words(said, found[-1][2]):
-            found[-1] = (found[-1][0], version, found[-1][2])
+        if found and same_words(said, found[-1][1]):
+            found[-1] = (f"{found[-1][0]}, {version}", found[-1][1])
         else:
-            found.append((version, version, said))
+            found.append((version, said))
     return found
 
 
@@ -68,21 +68,21 @@ def words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
         shown.insert(0, nodes.literal_block("", expected, classes=["message"]))
     place: nodes.Element = cell.parent if "check" in tags else cell
     place.parent.insert(place.parent.index(place) + 1, shown)
-    return [text for text in (expected, *(words for _, _, words in found)) if ": " in text]
+    return [text for text in (expected, *(words for _, words in found)) if ": " in text]
 
 
 def _told(
-    found: list[tuple[str, str, str]], expected: str, library: str, tried: list[str]
+    found: list[tuple[str, str]], expected: str, library: str, tried: list[str]
 ) -> nodes.Element:
-    """Say since when and until when torch says what, of the versions tried."""
+    """Say which of the versions tried say what."""
     if not found:
         return _quiet("Not tried with another torch yet.")
-    if len(found) == 1 and found[0][2] == expected:
+    if len(found) == 1 and found[0][1] == expected:
         *before, last = tried
         names = f"{', '.join(before)} and {last}" if before else last
         return _quiet(f"Same message in {library} {names}.")
-    rows = [[a, b, "as above" if said == expected else said] for a, b, said in found]
-    return table(["since", "until", "worded as"], rows, "wordings", "spans")
+    rows = [[versions, "as above" if said == expected else said] for versions, said in found]
+    return table(["tried with torch", "worded as"], rows, "wordings", "spans")
 
 
 def _quiet(text: str) -> nodes.Element:
