@@ -67,7 +67,6 @@ FIRST = {
     "row wise sharding of embedding tables": "tutorials/on-many-machines",
     "why does BERT use one hot": "tutorials/is-the-product-ever-faster#who-bert",
     "gradient with respect to input tokens": "tutorials/gradient-of-the-choice#choice-numbers",
-    "scikit-learn logistic regression same loss": "tutorials/text-both-ways#text-training",
     "several categorical columns one embedding table": "tutorials/which-should-i-use#use-forty",
     "benchmark my gpu": "tutorials/is-the-product-ever-faster#gpu-notebook",
     "install": "getting-started",

@@ -41,10 +41,11 @@ def refuse_wrong_address(app: Sphinx) -> None:
 
 
 def name_repository(_app: Sphinx, config: Config) -> None:
-    """Let a page say where the project's files are: ``{{ repository }}``."""
+    """Let pages say where the project's files are: ``{{ repository }}``, or ``{{ source }}``."""
     repository = config.html_context.get("repository")
     said = f"[the repository](https://github.com/{repository})" if repository else FOLDER
-    config.myst_substitutions = {"repository": said}
+    source = f"Its source is {said}." if repository else ""
+    config.myst_substitutions = {"repository": said, "source": source}
 
 
 def page_for_wrong_addresses(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
