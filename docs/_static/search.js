@@ -4,7 +4,7 @@
   const form = document.querySelector(".search-form");
   const [input, status, nothing, found, more] = ["input", ".search-status", ".search-nothing", ".search-found", ".search-more"]
     .map(name => document.querySelector(`.search-page ${name}`));
-  const { entries, terms, ready, find } = window.siteSearch;
+  const ENGINE = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
   const STEP = 10, AROUND = 12, LONGEST = 40; // results at a time; words before a hit, and of an excerpt
 
   // The words that matched, marked; what does not match stays text.
@@ -14,7 +14,7 @@
     mark.textContent = piece;
     return mark;
   });
-  const hits = result => word => terms(word).filter(term => result.terms.includes(term));
+  const hits = result => word => siteSearch.terms(word).filter(term => result.terms.includes(term));
 
   // The stretch of the text that has most of the words asked for.
   const excerpt = (text, matches) => {
@@ -37,7 +37,7 @@
     return made;
   };
   const item = result => {
-    const { url, title, above, texts, ofError, i } = entries[result.id], matches = hits(result);
+    const { url, title, above, texts, ofError, i } = siteSearch.entries[result.id], matches = hits(result);
     const link = element("a", "", ...marked(title, matches));
     link.href = url;
     const text = excerpt((siteTexts[texts] || [])[i] || "", ofError.length ? () => [] : matches); // an error's cause comes first
@@ -47,21 +47,20 @@
       element("p", "search-excerpt", ...marked(text, matches)));
   };
 
-  // The texts of a page come when one of its sections is shown; without them there is no excerpt.
+  // The index comes with the first letter; the texts of a page when one of its sections is shown, without them no excerpt.
   const loading = new Map();
   const load = name => {
     if (!loading.has(name)) loading.set(name, new Promise(done => {
-      const script = element("script", "");
-      script.src = `${form.dataset.texts}${name}?v=${form.dataset.version}`;
-      script.onload = script.onerror = done;
-      document.head.append(script);
+      const script = element("script", ""), src = `${form.dataset.files}${name}?v=${form.dataset.version}`;
+      Object.assign(script, { src, async: false, onload: done, onerror: done });
+      document.head.append(script); // which run in this order
     }));
     return loading.get(name);
   };
 
   let results = [], latest = "";
   const next = () => results.slice(found.children.length, found.children.length + STEP);
-  const loadNext = () => Promise.all(next().map(({ id }) => load(entries[id].texts)));
+  const loadNext = () => Promise.all(next().map(({ id }) => load(`sections/${siteSearch.entries[id].texts}`)));
   const showNext = () => {
     const items = next().map(item);
     found.append(...items);
@@ -72,9 +71,11 @@
     const text = input.value.trim();
     if (text === latest) return;
     latest = text;
-    await ready;
+    await Promise.all(ENGINE.map(load));
+    if (!window.siteSearch) status.textContent = "The index could not be loaded; try to load the page again.";
+    await siteSearch.ready;
     if (text !== latest) return;
-    const { errors, words } = find(text);
+    const { errors, words } = siteSearch.find(text);
     results = text ? [...errors, ...words] : [];
     found.replaceChildren();
     await loadNext();

@@ -8,6 +8,8 @@ from functools import lru_cache
 import pytest
 import torch
 from bs4 import BeautifulSoup
+from docutils.utils import new_document
+from explorer import Explorer, explorer, surround
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from served import ROOT, errors, resize, wait
@@ -65,6 +67,16 @@ def element(page):
     html = (ROOT / "build" / "html" / f"{page}.html").read_text("utf-8")
     (found,) = BeautifulSoup(html, "html.parser").select("lookup-explorer")
     return found, json.loads(found.find("script").string)
+
+
+def test_a_page_that_asks_for_what_is_not_there_is_told_so(caplog):
+    """A panel that does not exist, and a figure that does not follow."""
+    with pytest.raises(ValueError, match='"nowhere" unknown; choose from "forward"'):
+        Explorer.option_spec["open"]("nowhere")
+    page = new_document("page")
+    page += explorer()
+    surround(None, page)
+    assert "no figure follows the explorer" in caplog.text
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -43,6 +43,7 @@ JUDGED = [
     (cell('import os\nos.write(2, b"from below\\n");'), "readers would see: 'from below'"),
     (cell("import sys\nsys.stdout = None"), "sys.stdout was replaced; use contextlib"),
     (cell("import torch\ntorch.rand(3)"), "rand draws other numbers in each build"),
+    ("![](_static/lookup.svg)\n", "has no alternative text"),
     ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
     ("{func}`lookup_matmul.nothing`\n", "py:func reference target not found"),
     ("{checked}`everything`\n", "'everything' is not counted"),

@@ -135,6 +135,9 @@ PURGED = [
     (".gone p, #gone, video{color:red}", ""),
     (".by-script{color:red}", ".by-script{color:red}"),
     ("@media print{.gone{color:red}.a{top:0}}", "@media print{.a{top:0}}"),
+    ("p{--x:1;--y:2;color:var(--y)}", "p{--y:2;color:var(--y)}"),
+    ("p{--of-page:1}", "p{--of-page:1}"),
+    ("@keyframes turn{to{top:0}}", ""),
     (
         "html[data-theme=light] p{color:red}",
         "html:not([data-theme=dark]) p{color:red}@media print{html[data-theme=dark] p{color:red}}",
@@ -151,8 +154,14 @@ PURGED = [
 @pytest.mark.parametrize(("css", "expected"), PURGED)
 def test_rules_that_cannot_apply_are_dropped(css, expected):
     """Names within parentheses do not count, and the schemes hold on paper and without scripts."""
-    page = names_in('<html><p class="a"></p></html>')
+    page = names_in('<html><p class="a" style="top: var(--of-page)"></p></html>')
     assert purge(css, page | words_in('p.classList.add("by-script")')) == expected
+
+
+def test_a_style_sheet_that_cannot_be_read_is_refused():
+    """Instead of being cut where it breaks."""
+    with pytest.raises(ValueError, match="cannot be read"):
+        purge("p{color:red} }", set())
 
 
 def test_the_templates_are_of_the_pinned_themes():

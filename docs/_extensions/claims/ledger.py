@@ -67,11 +67,14 @@ def totals(env: BuildEnvironment) -> dict[str, int]:
 
 
 def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that show what may have changed: all for their footer, or those that list."""
-    before, now = vars(env).get("lookup_totals"), totals(env)
-    env.lookup_totals = now  # type: ignore[attr-defined]
+    """Name the pages that show what has changed: all for their footer, or those with the list."""
+    before = getattr(env, "lookup_written", (None, None))
+    now = (totals(env), repr(sorted(claims_of(env).items())))
+    env.lookup_written = now  # type: ignore[attr-defined]
+    if now[0] != before[0]:
+        return sorted(env.found_docs)
     asking = [page for page, facts in env.metadata.items() if facts.get("totals")]
-    return asking if now == before else sorted(env.found_docs)
+    return asking if now[1] != before[1] else []
 
 
 def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -172,6 +175,7 @@ def footer(
     links = " · ".join(
         f'<a href="{app.builder.get_relative_uri(page, name)}">{words}</a>'
         for name, words in FOOT.items()
+        if name in app.env.found_docs
     )
     passed = f"{totals(app.env)['checks']:,} checks passed in this build."
     context["theme_extra_footer"] = f"<p>{passed} {links}</p>"

@@ -70,6 +70,13 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             claims.checks.append(check)
         if index in shown:
             fold_cell(shown[index], cell, kinds, anchor)
+    for image in doctree.findall(nodes.image):
+        if not image.get("alt"):
+            missing = "has no alternative text, for those who cannot see it"
+            LOG.warning(
+                f"the picture {image['uri']} {missing}; write ![what it shows](...)",
+                location=_lined(image),
+            )
     # Last, so that no sentence above quotes the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
@@ -85,6 +92,13 @@ def _section_of(place: nodes.Element) -> str:
         place = place.parent
     title = next(place.findall(nodes.title), None)
     return title.astext() if title else ""
+
+
+def _lined(node: nodes.Element) -> nodes.Element:
+    """Return the nearest node around one that knows its line in the source."""
+    while not node.line and node.parent is not None:
+        node = node.parent
+    return node
 
 
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:

@@ -12,11 +12,13 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from explorer.texts import SWITCHES, TITLES, WHY, WORDS
 
+LOG = logging.getLogger(__name__)
 PARTS = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
 ).get_template("explorer.html")
@@ -25,6 +27,11 @@ MOST = 6
 
 class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
     """The element, around the static figure."""
+
+
+def _switched(argument: str) -> str:
+    """Read one of the values of the switches."""
+    return directives.choice(argument, [value for _, many in SWITCHES.values() for value in many])
 
 
 def _rows(argument: str) -> list[list[float]]:
@@ -41,7 +48,7 @@ class Explorer(SphinxDirective):
 
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
-        "open": directives.unchanged,
+        "open": _switched,
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
         "words": str.split,
@@ -65,13 +72,18 @@ class Explorer(SphinxDirective):
             name = next(name for name, (_, choices) in SWITCHES.items() if opened in choices)
             data["state"][name] = opened
             shown = shown or {name: SWITCHES[name]}
-        return [explorer(small="small" in self.options, switches=shown, data=data)]
+        place = explorer(small="small" in self.options, switches=shown, data=data)
+        self.set_source_info(place)
+        return [place]
 
 
 def surround(_app: Sphinx, doctree: nodes.document) -> None:
     """Move each place from before a figure to around its drawing."""
     for place in list(doctree.findall(explorer)):
-        figure = next(iter(place.findall(nodes.figure, siblings=True, ascend=True)))
+        figure = next(iter(place.findall(nodes.figure, siblings=True, ascend=True)), None)
+        if figure is None:
+            LOG.warning("no figure follows the explorer; write one below it", location=place)
+            continue
         drawing = figure[0]
         place.parent.remove(place)
         figure.replace(drawing, place)

@@ -10,6 +10,7 @@ import tinycss2
 from tinycss2 import ast
 
 NESTING = {"media", "supports", "layer", "container"}
+PROPERTY = re.compile(r"--[\w-]+")
 ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB name it
 LIGHT = re.compile(rf"""{ROOT}\[data-theme=["']?light["']?\]""")
 DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
@@ -17,9 +18,9 @@ CHOSEN = re.compile(rf"{ROOT}\[data-theme\]")
 
 
 def names_in(html: str) -> set[str]:
-    """Return the classes, ids and elements that a page names."""
+    """Return the classes, ids, elements and custom properties that a page names."""
     attributes = " ".join(re.findall(r'\b(?:class|id)="([^"]*)"', html)).split()
-    return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html)}
+    return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html), *PROPERTY.findall(html)}
 
 
 def words_in(script: str) -> set[str]:
@@ -28,8 +29,15 @@ def words_in(script: str) -> set[str]:
 
 
 def purge(css: str, used: set[str]) -> str:
-    """Keep the rules that can apply."""
-    return "".join(_rules(tinycss2.parse_stylesheet(css, True, True), used))
+    """Keep the rules that can apply, then the custom properties and keyframes that they name."""
+    rules = list(_rules(tinycss2.parse_stylesheet(css, True, True), used))
+    while True:
+        text = "".join(rules)
+        named = used | set(re.findall(r"var\(\s*(--[\w-]+)", text))
+        kept = [_without_unnamed(rule, named, text) for rule in rules]
+        if kept == rules:
+            return text
+        rules = kept
 
 
 def _rules(parsed: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
@@ -40,12 +48,20 @@ def _rules(parsed: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
             body = _declarations(rule.content)
             if matching and body:
                 yield from _in_both_schemes(matching, body)
+        elif isinstance(rule, ast.AtRule) and rule.content is None:
+            if rule.lower_at_keyword != "charset":
+                yield f"@{rule.at_keyword}{_text(rule.prelude)};"
         elif isinstance(rule, ast.AtRule) and rule.lower_at_keyword in NESTING:
             inner = tinycss2.parse_blocks_contents(rule.content, True, True)
             if text := "".join(_rules(inner, used)):
                 yield f"@{rule.lower_at_keyword}{_text(rule.prelude)}{{{text}}}"
-        elif isinstance(rule, ast.AtRule) and rule.content:
+        elif isinstance(rule, ast.AtRule):
             yield f"@{rule.at_keyword}{_text(rule.prelude)}{{{_text(rule.content)}}}"
+        elif isinstance(rule, ast.ParseError):
+            raise ValueError(
+                f"line {rule.source_line} of a style sheet cannot be read: {rule.message}; "
+                "expected rules of CSS, see the style sheets in docs/_static."
+            )
 
 
 def _selectors(prelude: list[ast.Node]) -> Iterator[tuple[str, list[ast.Node]]]:
@@ -95,7 +111,26 @@ def _declarations(content: list[ast.Node]) -> str:
         if isinstance(part, ast.Declaration):
             value = f"{part.name}:{_text(part.value).strip()}"
             found.append(f"{value}!important" if part.important else value)
+        elif not isinstance(part, ast.ParseError):
+            found.append(_text([part]))
     return ";".join(found)
+
+
+def _without_unnamed(rule: str, named: set[str], text: str) -> str:
+    """Drop custom properties that nothing reads, and fonts and keyframes that nothing names."""
+    if found := re.match(r"@(?:-webkit-)?keyframes\s+([\w-]+)", rule):
+        return rule if re.search(rf"animation[\w-]*:[^;}}]*\b{found[1]}\b", text) else ""
+    if rule.startswith("@font-face"):
+        return rule
+
+    def keep(found: re.Match[str]) -> str:
+        return found.group() if found[2] in named else found[1]
+
+    rule = re.sub(r"([{;])(--[\w-]+):(?:[^;{}\"']|\"[^\"]*\"|'[^']*')*(?=[;}])", keep, rule)
+    rule = re.sub(r"([{;]);+", r"\1", rule).replace(";}", "}")
+    while re.search(r"[^{}]*\{\}", rule):
+        rule = re.sub(r"[^{}]*\{\}", "", rule)
+    return rule
 
 
 def _text(tokens: list[ast.Node]) -> str:

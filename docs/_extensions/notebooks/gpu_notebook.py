@@ -46,6 +46,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         return
     cells = (cell for cell in page_of(app, PAGE).cells if cell.cell_type == "code")
     rule = [cell.source for cell in cells if "notebook" in cell.metadata.get("tags", [])]
+    if not rule:
+        raise ValueError(f"{PAGE} has no cell with the tag 'notebook', expected the predictions.")
     code = [LOOK, MEASURE.format(commit=_commit(app)), *rule, SAY]
     made = [
         v4.new_markdown_cell(TITLE),

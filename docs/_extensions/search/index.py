@@ -85,8 +85,18 @@ def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     (static / "sections").mkdir(parents=True)
     for name, script in scripts.items():
         (static / name).write_text(f"{script}\n", "utf-8")
-    digest = sha256("\n".join(scripts.values()).encode()).hexdigest()
+    engine = Path(app.confdir, "_static", "find.js").read_text("utf-8")
+    digest = sha256("\n".join([engine, *scripts.values()]).encode()).hexdigest()
     yield "search", {"title": "Search", "digest": digest[:8]}, "search.html"
+
+
+def add_files(
+    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Load script and style of the search page; no module, since browsers load none from a file."""
+    if page == "search":
+        app.add_js_file("search.js", loading_method="defer")
+        app.add_css_file("search.css")
 
 
 def _labels(env: BuildEnvironment) -> dict[str, str]:
@@ -126,6 +136,12 @@ def _kept(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
 
 
+def pages_without(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Name the pages that have to be written again because nothing was kept of them."""
+    names = env.found_docs - LEFT_OUT if app.builder.format == "html" else set()
+    return sorted(name for name in names if not _kept(app, name).exists())
+
+
 def leave_out(app: Sphinx) -> None:
     """Tell the builder to make no index and no page of its own."""
     if app.builder.format == "html":
@@ -135,5 +151,7 @@ def leave_out(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Connect to the pages before their lists are filled in."""
     app.connect("builder-inited", leave_out)
+    app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
+    app.connect("html-page-context", add_files)

@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 from search.wordings import recordings, same_words, table, words_of
 
 LOG = logging.getLogger(__name__)
-LISTS, FOLDER = "symptoms", "symptoms/"
+FOLDER = "symptoms/"
 BOX = """\
 <div class="symptom-box">
 <label class="fw-bold" for="symptom-text">Paste an error, a whole traceback, or a few words</label>
@@ -29,7 +29,6 @@ BOX = """\
 <ol class="symptom-found symptoms"></ol>
 <p class="symptom-search" hidden><a href="search.html">Search the site for its words</a></p>
 </div>
-<script defer src="_static/symptoms.js"></script>
 """
 
 
@@ -46,7 +45,8 @@ class Box(SphinxDirective):
     """``{symptom-box}``: where a traceback is pasted; its style hides it where no script runs."""
 
     def run(self) -> list[nodes.Node]:
-        """Leave the box."""
+        """Leave the box, and note that this page wants the script."""
+        self.env.metadata[self.env.current_document.docname]["symptoms"] = True
         return [nodes.raw("", BOX, format="html")]
 
 
@@ -137,8 +137,16 @@ def _item(uri: str, entry: Symptom) -> nodes.list_item:
 
 
 def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the page that lists entries, since an entry may have changed."""
-    return sorted({LISTS} & env.found_docs)
+    """Name the pages that list entries, since an entry may have changed."""
+    return [page for page, facts in env.metadata.items() if facts.get("symptoms")]
+
+
+def add_script(
+    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Load the script on the page with the box; no module, since browsers load none from a file."""
+    if app.env.metadata.get(page, {}).get("symptoms"):
+        app.add_js_file("symptoms.js", loading_method="defer")
 
 
 def _entries_of(env: BuildEnvironment, docname: str) -> list[Symptom]:
@@ -160,3 +168,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", read_page, priority=600)
     app.connect("env-updated", rewrite)
     app.connect("doctree-resolved", resolve)
+    app.connect("html-page-context", add_script)
