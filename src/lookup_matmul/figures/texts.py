@@ -140,8 +140,8 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
     return sheet.finish(
         f"{', '.join(tokens[:-1])} go in as ids {goes_in}. The lookup copies rows {goes_in} of the "
         f"table, the position rows {places} are added, and the rest of the model follows. At the "
-        f"other end each result is multiplied by all {vocab_size:,} rows of the same table, and of "
-        f"the {vocab_size:,} scores the loss reads one: {read}."
+        f"other end each result is multiplied by all {vocab_size:,} rows of the same table, the "
+        f"{vocab_size:,} scores become probabilities, and the loss reads one: {read}."
     )
 
 

@@ -59,7 +59,10 @@ DRAWN = {
     ),
     "both ends": (
         words.draw_both_ends("byte", torch.tensor(list(b"byte")), 256),
-        "b, y, t go in as ids 98, 121, 116. The lookup copies rows 98, 121, 116 of the table",
+        "b, y, t go in as ids 98, 121, 116. The lookup copies rows 98, 121, 116 of the table, the "
+        "position rows 0, 1, 2 are added, and the rest of the model follows. At the other end each "
+        "result is multiplied by all 256 rows of the same table, the 256 scores become probabilities, "
+        "and the loss reads one: 121 at position 0, 116 at position 1, 101 at position 2.",
     ),
     "matrix": (
         csr_is_an_embedding_bag.draw_csr(MATRIX),
