@@ -5,8 +5,9 @@ import re
 
 import pytest
 import torch
+from docutils import nodes
 from oldest import LOWEST
-from search.wordings import recordings, release, same_words, spans
+from search.wordings import recordings, release, same_words, spans, words_of
 from served import ROOT
 from wordings import cells, is_reproduction
 
@@ -137,3 +138,12 @@ def test_versions_with_the_same_words_are_named_together():
         ("2.1.0, 2.2.0", "E: new 7"),
         ("2.4.0", "no error"),
     ]
+
+
+def test_a_version_that_was_not_tried_is_named():
+    """Else its absence would say that it uses other words."""
+    cell = nodes.container("", nodes.literal_block("f()", "f()"))
+    cell["cell_metadata"] = {"tags": ["whole"], "expect": "E: a"}
+    page = nodes.section("", cell)
+    words_of(cell, [{"torch": f"2.{i}.0", "said": {"f()": "E: a"} if i else {}} for i in range(3)])
+    assert page[1].astext() == "Same message in torch 2.1.0 and 2.2.0; not tried with 2.0.0."

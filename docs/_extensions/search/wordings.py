@@ -60,8 +60,12 @@ def words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
     expected = str(metadata.get("expect", ""))
     found = spans(code, expected, recorded)
     library = "SciPy" if "scipy" in tags else "torch"  # whose words they are
-    versions = {r[library.lower()].partition("+")[0] for r in recorded if code in r["said"]}
-    shown = [_told(found, expected, library, sorted(versions, key=release))]
+    tried, others = (
+        {r[library.lower()].partition("+")[0] for r in recorded if (code in r["said"]) is said}
+        for said in (True, False)
+    )
+    versions = (sorted(each, key=release) for each in (tried, others - tried))
+    shown = [_told(found, expected, library, *versions)]
     if "recorded" in tags:
         shown.insert(0, _quiet("Recorded, not run in this build."))
     elif "remove-output" in tags:  # a message that goes on for pages is shown as far as compared
@@ -72,17 +76,21 @@ def words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
 
 
 def _told(
-    found: list[tuple[str, str]], expected: str, library: str, tried: list[str]
+    found: list[tuple[str, str]], expected: str, library: str, tried: list[str], others: list[str]
 ) -> nodes.Element:
-    """Say which of the versions tried say what."""
+    """Say which of the versions tried say what, and which others were not tried."""
     if not found:
         return _quiet("Not tried with another torch yet.")
     if len(found) == 1 and found[0][1] == expected:
-        *before, last = tried
-        names = f"{', '.join(before)} and {last}" if before else last
-        return _quiet(f"Same message in {library} {names}.")
+        left = f"; not tried with {_listed(others)}" if others else ""
+        return _quiet(f"Same message in {library} {_listed(tried)}{left}.")
     rows = [[versions, "as above" if said == expected else said] for versions, said in found]
     return table(["tried with torch", "worded as"], rows, "wordings", "spans")
+
+
+def _listed(names: list[str]) -> str:
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _quiet(text: str) -> nodes.Element:
