@@ -47,8 +47,8 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 
     ``ids`` are as for ``check_ids``, whose errors this has; ``weight`` has shape (vocabulary
     size, embedding dimension) and a floating dtype. One that is no tensor or of another dtype is a
-    TypeError, one that is sparse or not two-dimensional a ValueError. Two devices are left to
-    torch, whose error says so.
+    TypeError, one that is sparse, not two-dimensional or on the device ``meta`` a ValueError. Two
+    other devices are left to torch, whose error says so.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def check_id_tensor(ids: torch.Tensor) -> None:
 
 
 def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
-    """Raise unless a tensor of this name is a table: dense, two dimensions, floating dtype."""
+    """Raise unless a tensor of this name is a table: dense, 2-D, of floating dtype, not on meta."""
     remedy = "pass the table itself, such as embedding.weight or linear.weight.T"
     check_type(name, weight, torch.Tensor, remedy)
     _check_dense(name, weight, "table")
@@ -101,6 +101,7 @@ def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
             f"{name} has shape {tuple(weight.shape)}, expected two dimensions "
             "(vocabulary size, embedding dimension); reshape it."
         )
+    check_stored(name, weight)
 
 
 def check_multiplied(weight: torch.Tensor) -> None:

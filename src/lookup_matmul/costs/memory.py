@@ -16,10 +16,11 @@ from lookup_matmul.costs.machine import check_device
 def allocated_bytes(call: Call) -> int:
     """Add up the bytes of every tensor that a call creates, also of those it drops again.
 
-    The call takes no argument and is made once. Counted are all new storages, on any device, and
-    those that ``out=`` or ``resize_`` made larger, which are written anew; views and results
-    written in place add nothing, nor does the memory of NumPy's arrays. Scratch memory inside a
-    kernel is not seen; :func:`peak_bytes` sees it.
+    The call takes no argument and is made once. Counted are all new storages that operators of
+    torch make, on any device, and those that ``out=`` or ``resize_`` made larger, which are written
+    anew; views and results written in place add nothing, nor does the memory of NumPy's arrays.
+    What :func:`torch.load` and ``copy.deepcopy`` make is not counted right. Scratch memory inside a
+    kernel is not seen; :func:`peak_bytes` sees what of it torch's allocator gives.
 
     Examples
     --------
@@ -38,12 +39,13 @@ def allocated_bytes(call: Call) -> int:
 def peak_bytes(call: Call, device: str = "cpu") -> int:
     """Measure the most memory that a call occupies at one time, on top of what was taken before.
 
-    The call takes no argument and is made once; scratch memory inside kernels is included.
-    On ``"cpu"`` it is every allocation and release of torch's allocator in this thread, and an
-    upper bound where the call releases memory that was taken before: torch does not know how large
-    such a block is. On ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`, which counts in
-    blocks of 512. Another device, or one that is not there, is a ValueError; one of torch's
-    profilers, or another such measurement, at work in this thread is a RuntimeError.
+    The call takes no argument and is made once. Scratch memory that kernels take from torch's
+    allocator is included, that of libraries with their own, such as MKL, is not. On ``"cpu"`` it is
+    every allocation and release of torch's allocator in this thread, and an upper bound where the
+    call releases memory that was taken before: torch does not know how large such a block is. On
+    ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`, which counts in blocks of 512. Another
+    device, or one that is not there, is a ValueError; one of torch's profilers, or another such
+    measurement, at work in this thread is a RuntimeError.
 
     Examples
     --------

@@ -50,9 +50,10 @@ def compare(a: Layer, b: Layer, ids_or_rows: Rows, *, gradients: bool = False) -
     random numbers that arrive at the outputs.
 
     A layer or input of another kind, with a forward of its own or of a dtype that is not
-    multiplied, and gradients of a function are a TypeError. Hooks, a computed weight or none so
-    far, several devices or the device ``meta``, an empty input or one that does not fit together,
-    and a sum of so many terms that no bound of its rounding is known are a ValueError.
+    multiplied, and gradients of a function are a TypeError. Hooks on the calls or the weight of a
+    layer, a computed weight or none so far, several devices or the device ``meta``, an empty input
+    or one that does not fit together, and a sum of so many terms that no bound of its rounding is
+    known are a ValueError.
 
     Notes
     -----

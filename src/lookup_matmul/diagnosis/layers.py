@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import nn
 
-from lookup_matmul.inputs import check_multiplied, check_stored, check_weight
+from lookup_matmul.inputs import check_multiplied, check_weight
 from lookup_matmul.onehot.checks import check_unhooked, stored_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
@@ -108,5 +108,4 @@ def read_side(name: str, layer: Layer) -> Side:
 def _table(name: str, weight: torch.Tensor) -> torch.Tensor:
     check_weight(weight, name)
     check_multiplied(weight)
-    check_stored(name, weight)
     return weight.detach()

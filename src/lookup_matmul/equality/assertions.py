@@ -15,7 +15,7 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
     The tensors are dense and real (or bool), of any shape; others are a TypeError. If shape, dtype,
     device or any bit differs, that is an AssertionError, whose message counts the differing
-    elements and shows the first and the largest difference.
+    elements and shows the first and the largest difference, the latter in float64.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
             f"{name} is a {type(tensor).__name__}, expected a torch.Tensor; pass the .weight of a "
             "layer, or wrap an array in torch.as_tensor(...)."
         )
-    if tensor.layout != torch.strided or tensor.is_complex():
+    if tensor.layout != torch.strided or tensor.is_complex() or tensor.is_quantized:
         raise TypeError(
             f"{name} has layout {tensor.layout} and dtype {tensor.dtype}, expected a dense real "
-            "tensor; use .to_dense() or torch.view_as_real."
+            "tensor; use .to_dense(), torch.view_as_real or .dequantize()."
         )
 
 

@@ -9,7 +9,8 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
     """Tell whether two tensors lie in one storage, so that writing to one may change the other.
 
     They are dense, of any shape and dtype. Returns whether they view one storage, or storages that
-    overlap, as of views of a NumPy array; never for empty tensors, which hold nothing to share.
+    overlap, as of views of a NumPy array; never for tensors that are empty or on the device
+    ``meta``, which hold nothing to share.
 
     Examples
     --------

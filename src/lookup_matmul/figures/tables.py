@@ -83,7 +83,7 @@ def draw_scatter_add(
 
     ``ids`` has shape (number of ids,) and ``arriving``, the gradient of each looked-up row,
     (number of ids, embedding dimension); up to 12 of each can be read. Rows that arrive for
-    ``padding_idx`` are left out, as by :class:`torch.nn.Embedding`.
+    ``padding_idx``, an id of at least 0, are left out, as by :class:`torch.nn.Embedding`.
 
     Examples
     --------

@@ -25,11 +25,21 @@ def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
 
 
 def check_unhooked(name: str, layer: nn.Module, remedy: str) -> None:
-    """Raise if a layer has hooks, which another layer with its table would not have."""
-    if layer._forward_hooks or layer._forward_pre_hooks:
+    """Raise if a layer or its weight has hooks, which another with its table would not have."""
+    kinds = ("forward", "forward_pre", "backward", "backward_pre")
+    if any(getattr(layer, f"_{kind}_hooks") for kind in kinds):
         raise ValueError(
             f"{name} has hooks, which may change what goes in or out, expected none; {remedy}."
         )
+    if has_hooks(stored_weight(name, layer)):
+        raise ValueError(
+            f"{name}.weight has hooks, which may change its gradient, expected none; {remedy}."
+        )
+
+
+def has_hooks(weight: nn.Parameter) -> bool:
+    """Tell whether somebody waits for the gradient of a Parameter."""
+    return bool(weight._backward_hooks or getattr(weight, "_post_accumulate_grad_hooks", None))
 
 
 def table_of(name: str, layer: nn.Module) -> nn.Parameter:
@@ -85,7 +95,7 @@ def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
 
 def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
     """Raise if somebody waits for gradients in the shape that the Parameter has now."""
-    if weight._backward_hooks or getattr(weight, "_post_accumulate_grad_hooks", None):
+    if has_hooks(weight):
         raise ValueError(
             f"the weight of {name} has hooks of its own, which expect gradients of shape "
             f"{tuple(weight.shape)}, and the swap transposes it; remove them first, by .remove() "

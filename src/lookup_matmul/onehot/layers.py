@@ -23,7 +23,8 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
 
     What is no Embedding, or one with a ``forward`` of its own, is a TypeError. An Embedding that
     uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, none of which a Linear
-    has, one with hooks, and a weight that is computed from other parameters are a ValueError.
+    has, hooks on its calls or its weight, and a weight that is computed from other parameters are a
+    ValueError.
 
     Examples
     --------
@@ -58,8 +59,8 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
 
     The way back from :func:`to_linear`, with its ``share``. The Linear has no bias, and its weight
     has shape (embedding dimension, vocabulary size). What is no Linear, or one with a ``forward``
-    of its own, is a TypeError; a bias, hooks, and a weight that is computed from other parameters
-    are a ValueError.
+    of its own, is a TypeError; a bias, hooks on its calls or its weight, and a weight that is
+    computed from other parameters are a ValueError.
 
     Examples
     --------

@@ -13,7 +13,8 @@ from lookup_matmul.onehot.checks import check_forward, table_of
 class OneHotLinear(nn.Module):
     """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
 
-    The Linear is a child of this module and of exactly the type :class:`torch.nn.Linear`.
+    The Linear is a child of this module and of exactly the type :class:`torch.nn.Linear`,
+    unless :func:`swap_embeddings` left its table tied or you pass a subclass.
     Tools that know a Linear look for that type among the modules that have no children,
     and put hooks there: so they find it, and what they see arrive is rows, not ids.
     A subclass of Linear that takes ids would be missed by the first and mislead the second.

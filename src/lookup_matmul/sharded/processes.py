@@ -25,8 +25,8 @@ def run_on_processes(
     """Run ``function(*args)`` on ``count`` new processes in one process group, and end them.
 
     The group is torch's own, with the backend gloo and one thread for each process,
-    so inside ``function`` everything of :mod:`torch.distributed` works as under ``torchrun``:
-    ``get_rank()`` tells the processes apart.
+    so inside ``function`` :mod:`torch.distributed` works, and ``get_rank()`` tells the processes
+    apart; the environment variables of ``torchrun`` are not set.
 
     The function may be one from a notebook's cell: it travels by value, with the globals that it
     names, and ``args`` are pickled, the same for each process. From the moment at which all have

@@ -9,10 +9,11 @@ from pathlib import Path
 def tcp_sent_bytes() -> int | None:
     """Return how many bytes the open TCP connections of this process have sent; None if untold.
 
-    Linux tells it since version 4.19, other systems do not. Counted is the data alone, without
-    the headers of packets and without what had to be sent twice; a connection that was closed no
-    longer counts. What a call sends is the difference of two readings, each after a barrier, so
-    that nothing is still on its way; headers of the library and of the barrier come with it.
+    Linux tells it since version 4.19, other systems do not. Counted is the data alone, without the
+    headers of packets and without what had to be sent twice; a connection that was closed no longer
+    counts, and one with two descriptors counts twice. What a call sends is the difference of two
+    readings, each after a barrier, so that nothing is still on its way; headers of the library and
+    of the barrier come with it.
 
     Examples
     --------

@@ -19,10 +19,10 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
 
     A member that is no tensor, another number of them than two or three, ids or offsets that are
     neither int32 nor int64, weights that are neither integers nor floats, and a ``vocab_size`` that
-    is no ``int`` are a TypeError. A member that is not one-dimensional, ids on the device ``meta``,
-    not as many weights as ids, a negative ``vocab_size``, and offsets that do not begin with 0,
-    fall, or do not end at the number of ids are a ValueError. An id that is negative or at least
-    ``vocab_size`` is an IndexError.
+    is no ``int`` are a TypeError. A member that is not one-dimensional or on the device ``meta``,
+    not as many weights as ids, a negative ``vocab_size``, and offsets that are empty, do not begin
+    with 0, fall, or do not end at the number of ids are a ValueError. An id that is negative or at
+    least ``vocab_size`` is an IndexError.
 
     Examples
     --------
@@ -66,13 +66,14 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
                 f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
                 "expected one dense dimension; flatten it."
             )
+        if member is not None:
+            check_stored(name, member)
     for name, member in ((names.ids, ids), (names.offsets, offsets)):
         if member.dtype not in ID_DTYPES:
             raise TypeError(
                 f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
                 f"convert with {name}.long() if the values are meant as row numbers."
             )
-    check_stored(names.ids, ids)
     if weights is not None and (weights.dtype == torch.bool or weights.is_complex()):
         raise TypeError(
             f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
@@ -98,6 +99,8 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
 def _check_offsets(offsets: torch.Tensor, entries: int, names: Names) -> None:
     """Raise unless the offsets begin with 0, never fall, and end at the number of entries."""
     name, end = names.offsets, len(offsets) - 1
+    if not len(offsets):
+        raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
     if (first := int(offsets[0])) != 0:
         raise ValueError(
             f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "

@@ -18,8 +18,7 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     Unsorted columns, duplicates, stored zeros and empty rows are all allowed; members of
     :class:`Bags` are only checked, and with ``check=False`` the caller vouches for any arrays.
     Returns :class:`Bags` that share memory with ``rows``; gradients reach the values of a torch CSR
-    tensor. An array of SciPy that is read-only or not contiguous is copied, since torch can hold
-    neither.
+    tensor. An array of SciPy that is read-only or not contiguous is copied.
 
     Rows of another kind or format, and arrays of a dtype that is not allowed, are a TypeError.
     Arrays that do not fit together, as :func:`check_bags` says, are a ValueError. A column that is
@@ -103,6 +102,6 @@ def _from_scipy(rows: Any, copy: bool) -> Bags:
 
 
 def _tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
-    """Share the memory of an array, or copy it where torch cannot hold it as it is."""
+    """Share the memory of an array, or copy one that is read-only or not contiguous."""
     shareable = array.flags.c_contiguous and array.flags.writeable
     return torch.from_numpy(array.copy() if copy or not shareable else array)

@@ -32,10 +32,10 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     :func:`dense_matmul` has both.
 
     An argument of another kind, format or dtype is a TypeError. Another number of columns than rows
-    of the table, arrays that do not fit together, and ids on the device ``meta`` are a ValueError.
-    A column that is negative or not below the vocabulary size is an IndexError. Two devices are
-    left to torch. With ``check=False`` the caller vouches for the input, and a broken matrix may
-    crash the process.
+    of the table, arrays that do not fit together, and any tensor on the device ``meta`` are a
+    ValueError. A column that is negative or not below the vocabulary size is an IndexError. Two
+    other devices are left to torch. With ``check=False`` the caller vouches for the input, and a
+    broken matrix may crash the process.
 
     Notes
     -----
@@ -45,7 +45,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
 
     In float16 and bfloat16 the gradient of a row that many entries name stands still
     when one more term is less than half a step of the sum: 5,000 ones come to 2,048 and to 256.
-    Train such a table in float32, or through :func:`dense_matmul`.
+    Train such a table in float32.
 
     The checks read the ids once and the offsets twice, and bring five numbers to the CPU.
     Under :func:`torch.compile` they break the graph; a torch CSR tensor breaks it too,

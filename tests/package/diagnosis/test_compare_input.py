@@ -22,10 +22,17 @@ class Scaled(nn.Embedding):
         return 2 * super().forward(ids)
 
 
-def hooked():
-    """Give a layer that changes its output on the way."""
+def hooked(kind="forward"):
+    """Give a layer that may change its output, or its gradient, on the way."""
     layer = nn.Linear(4, 3)
-    layer.register_forward_hook(lambda *_: None)
+    getattr(layer, f"register_{kind}_hook")(lambda *_: None)
+    return layer
+
+
+def hooked_weight():
+    """Give a layer whose weight receives another gradient than arrives."""
+    layer = nn.Embedding(4, 3)
+    layer.weight.register_hook(lambda gradient: 2 * gradient)
     return layer
 
 
@@ -35,6 +42,9 @@ def hooked():
         (lambda: nn.Sequential(nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass the one inside of it that you mean, or pass lambda given: layer(given) in place of the layer a"),
         (lambda: Scaled(4, 3), TypeError, "Scaled with a forward of its own, expected that of torch.nn.Embedding; pass lambda"),
         (hooked, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
+        (lambda: hooked("full_backward"), ValueError, "a has hooks"),
+        (lambda: hooked("full_backward_pre"), ValueError, "a has hooks"),
+        (hooked_weight, ValueError, "a.weight has hooks, which may change its gradient, expected none; pass lambda"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), ValueError, "a.weight is computed from other parameters"),
         (lambda: nn.Embedding(4, 3, device="meta"), ValueError, "a.weight lies on the device meta, which stores no numbers"),
         (lambda: torch.zeros(4), ValueError, "a has shape (4,), expected two dimensions"),

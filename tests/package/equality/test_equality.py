@@ -124,7 +124,7 @@ def test_integers_are_not_compared_through_float64():
     ("other", "message"),
     [
         ([0.0], "is a list, expected a torch.Tensor; pass the .weight of a layer, or wrap an array"),
-        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense() or torch.view_as_real."),
+        (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense(), torch.view_as_real or .dequantize()."),
         (torch.zeros(1).to_sparse(), "has layout torch.sparse_coo and dtype torch.float32, expected a dense real tensor; use .to_dense()"),
     ],
 )  # fmt: skip
@@ -134,3 +134,11 @@ def test_other_kinds_are_refused(check, other, message):
         check(other, torch.zeros(1))
     with pytest.raises(TypeError, match=re.escape(f"expected {message}")):
         check(torch.zeros(1), other)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # torch means to remove it
+def test_quantized_tensors_are_refused():
+    """Their bits cannot be viewed: torch would end the process."""
+    quantized = torch.quantize_per_tensor(torch.zeros(1), 1.0, 0, torch.quint8)
+    with pytest.raises(TypeError, match=r"dtype torch.quint8, expected .* \.dequantize\(\)"):
+        assert_bitwise_equal(quantized, quantized)

@@ -89,7 +89,13 @@ def test_what_a_linear_cannot_do_is_refused(options, named):
 
 def hooked(layer, kind):
     """Return a layer with one hook."""
-    getattr(layer, f"register_forward_{kind}")(print)
+    getattr(layer, f"register_{kind}")(print)
+    return layer
+
+
+def hooked_weight(layer):
+    """Return a layer with a hook on its weight."""
+    layer.weight.register_hook(print)
     return layer
 
 
@@ -101,8 +107,11 @@ def hooked(layer, kind):
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Embedding(4, 5)), TypeError, "expected one nn.Embedding and one nn.Linear"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(5, 4, bias=False)), ValueError, "source.weight has shape (4, 5) and target.weight (4, 5), expected transposed shapes"),
         (lambda: copy_weight(nn.Embedding(4, 5), nn.Linear(4, 5, bias=False).double()), TypeError, "dtype torch.float32 and target.weight torch.float64"),
-        (lambda: to_linear(hooked(nn.Embedding(4, 5), "hook"), share=True), ValueError, "embedding has hooks, which may change what goes in or out, expected none; remove them first"),
-        (lambda: to_embedding(hooked(nn.Linear(4, 5, bias=False), "pre_hook"), share=True), ValueError, "linear has hooks, which may change what goes in or out, expected none; remove them first"),
+        (lambda: to_linear(hooked(nn.Embedding(4, 5), "forward_hook"), share=True), ValueError, "embedding has hooks, which may change what goes in or out, expected none; remove them first"),
+        (lambda: to_embedding(hooked(nn.Linear(4, 5, bias=False), "forward_pre_hook"), share=True), ValueError, "linear has hooks, which may change what goes in or out, expected none; remove them first"),
+        (lambda: to_linear(hooked(nn.Embedding(4, 5), "full_backward_hook"), share=False), ValueError, "embedding has hooks"),
+        (lambda: to_embedding(hooked(nn.Linear(4, 5, bias=False), "full_backward_pre_hook"), share=False), ValueError, "linear has hooks"),
+        (lambda: to_linear(hooked_weight(nn.Embedding(4, 5)), share=False), ValueError, "embedding.weight has hooks, which may change its gradient, expected none; remove them first"),
         (lambda: to_embedding(nn.Linear(4, 5), share=False), ValueError, "has a bias, expected none"),
     ],
 )  # fmt: skip

@@ -54,6 +54,8 @@ BROKEN = {
     "bags without the end": (lambda: (IDS, OFFSETS[:-1], VALUES), ValueError, "row 1 ends at offsets[2] = 2, expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
     "bags with weights in two dimensions": (lambda: (IDS, OFFSETS, torch.ones(3, 1)), ValueError, "weights has layout torch.strided and shape (3, 1), expected one dense dimension; flatten it."),
     "bags without rows": (lambda: (IDS, OFFSETS[:1], VALUES), ValueError, "offsets is [0], expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
+    "bags with empty offsets": (lambda: (IDS[:0], OFFSETS[:0]), ValueError, "offsets is empty, expected at least the end; no rows at all are [0]."),
+    "bags with values on meta": (lambda: (IDS, OFFSETS, VALUES.to("meta")), ValueError, "weights lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
     "bags with two columns outside": (lambda: (torch.tensor([1, 4, 5]), OFFSETS, VALUES), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 2 of the 3 entries are outside. Give the table more rows or correct the ids."),
     "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32, expected torch.int32 or torch.int64; convert with offsets.long() if the values are meant as row numbers."),
     "bags of arrays": (lambda: (IDS.numpy(), OFFSETS.numpy()), TypeError, "ids is a ndarray, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
