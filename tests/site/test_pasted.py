@@ -1,6 +1,7 @@
 """The open cells of a page run when a reader pastes them, in their order, into a fresh Python."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,22 @@ from length_rules import open_cells
 from run.pages import read
 
 DOCS = ROOT / "docs"
+# What the package's wheel does not bring and pages need.
+MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle", "psutil": "psutil"}
+
+
+def told() -> dict[str, list[str]]:
+    """Return the pages that need more than the wheel brings, as Getting started names them."""
+    (said,) = re.findall("^The page on .*", (DOCS / "getting-started.md").read_text("utf-8"), re.M)
+    needs = re.findall("([^`]*)`([^`]*)`", said)
+    return {what.split()[-1]: re.findall(r"\((.*?)\.md\)", pages) for pages, what in needs}
+
+
+def refuse(modules: list[str]) -> str:
+    """Write the lines that make some modules look as if they were not installed."""
+    loaded = f"(m for m in modules if m.partition('.')[0] in {modules})"
+    refused = f"lambda modules: modules.update(dict.fromkeys([*{modules}, *{loaded}]))"
+    return f"({refused})(__import__('sys').modules)"
 
 
 def pasted(pages: dict[str, list[tuple[str, bool]]]) -> dict[str, str]:
@@ -26,12 +43,15 @@ def pasted(pages: dict[str, list[tuple[str, bool]]]) -> dict[str, str]:
 def test_open_cells_can_be_pasted() -> None:
     """Of every page: nothing in them needs a fold, a file, or what only a notebook defines.
 
-    Beside them a name from a fold, a file left behind and an end of Python are named; an expected
-    error is none. An entry of the symptoms needs only the lines at the top of its page.
+    Nor do they need a package that Getting started does not name for their page.
+    Beside them a name from a fold, a missing package, a file left behind and an end of Python are
+    named; an expected error is none. An entry of the symptoms needs only the lines at the top of
+    its page.
     """
     pages = {
         "sound": [("import torch", False), ("torch.zeros(1)[1]", True), ("torch.ones(1)", False)],
         "hidden": [("torch.ones(1)", False)],
+        "lacks": [("import cloudpickle", False)],
         "writes": [("open('left', 'w').close()", False)],
         "ends": [("import os; os._exit(0)", False)],
     }
@@ -47,6 +67,11 @@ def test_open_cells_can_be_pasted() -> None:
         first = entries.pop(f"{name} ", [])
         pages |= {entry: first + own for entry, own in entries.items()}
     assert len([cells for cells in pages.values() if cells]) > 20
+    needs = told()
+    assert needs.keys() == MODULES.keys()
+    for name, cells in pages.items():
+        lacking = [MODULES[what] for what, users in needs.items() if name not in users]
+        cells.insert(0, (refuse(lacking), False))
     failed = pasted(pages)
-    assert list(failed) == ["hidden", "writes", "ends"], failed
+    assert list(failed) == ["hidden", "lacks", "writes", "ends"], failed
     assert "name 'torch' is not defined" in failed["hidden"]
