@@ -30,7 +30,8 @@ METADATA = {
 ABOUT = """\
 *A notebook of {page}, from the site {project}, version {release}. \
 It runs from top to bottom in Jupyter with Python 3.11 or newer. Cells that are folded here are \
-folded there: they check what the text says, prepare it, or draw a figure, which shows when they are run.*"""
+folded there: they check what the text says, prepare it, or draw a figure, which shows when they \
+are run.*"""
 ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a list here
 
 
