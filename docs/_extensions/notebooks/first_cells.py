@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import packages_distributions, requires
 from typing import Any
 
@@ -13,6 +14,7 @@ from run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"
+distributions = cache(packages_distributions)  # it reads every installed file's name
 # The parts of the package that need more than torch and SciPy: what, and the extra that has it.
 PARTS = {
     "figures": ("matplotlib", "figures"),
@@ -56,7 +58,7 @@ def needs(sources: list[str], wheel: str) -> str:
     """Write the cell that installs what is missing of what a page imports, torch too."""
     modules = {name for source in sources for name in imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
-    known = packages_distributions()
+    known = distributions()
     brought = " ".join(requires("lookup-matmul") or [])
     names = sorted({known[module][0] for module in modules})
     besides = "".join(f" {name}" for name in names if name not in brought)
