@@ -39,20 +39,20 @@ WHY = {
     ),
     "nan": (
         "Zero times NaN is NaN, so the product has it in a whole column; the lookup only where it "
-        "was read. Choose a number of table W, and the NaN goes there.",
+        "was read. Choose a number of the upper table, and the NaN goes there.",
         "NaN runs down its column",
         "stops-nonfinite",
     ),
     "inf": (
         "Zero times infinity is NaN, so the product has NaN in that column wherever its factor is "
-        "zero; the lookup reads only the rows that were asked for. Choose a number of "
-        "table W, and the infinity goes there.",
+        "zero; the lookup multiplies nothing by zero. Choose a number of the upper table, and the "
+        "infinity goes there.",
         "Why weights have to be finite",
         "stops-nonfinite",
     ),
     "zero": (
         "A copied −0 keeps its sign, an added one loses it, since −0 + 0 is +0. Choose a number of "
-        "table W, and the −0 goes there.",
+        "the upper table, and the −0 goes there.",
         "A zero can lose its sign",
         "stops-signed-zero",
     ),

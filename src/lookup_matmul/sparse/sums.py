@@ -43,8 +43,8 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     The arrays of SciPy are copied if a gradient of ``weight`` may be asked for:
     ``backward`` reads them again, and SciPy edits a matrix in place even in ``rows != 0``.
 
-    In float16 and bfloat16 the gradient of a row that many entries name stands still
-    when one more term is less than half a step of the sum: 5,000 ones come to 2,048 and to 256.
+    On a CPU, in float16 and bfloat16 the gradient of a row that many entries name stands still
+    once one more term is at most half a step of the sum: 5,000 ones come to 2,048 and to 256.
     Train such a table in float32.
 
     The checks read the ids once and the offsets twice, and bring five numbers to the CPU.
