@@ -36,6 +36,12 @@ def lines(svg: str) -> list[list[str]]:
     return [[text for *_, text in line] for _, line in groupby(sorted(found), lambda one: one[0])]
 
 
+def heights(arrow: ElementTree.Element) -> tuple[float, float]:
+    """Return how far down an arrow begins, and how far its tip is."""
+    numbers = [float(number) for number in re.findall(NUMBER, arrow.get("d", ""))]
+    return numbers[1], numbers[9]
+
+
 def box(drawing: Drawing) -> tuple[float, float]:
     """Return width and height in points; as these a phone shows the drawing unscaled."""
     _, _, width, height = map(float, elements(drawing.svg, "svg")[0].get("viewBox", "").split())

@@ -4,8 +4,10 @@ import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from run.report import drop_removed
 from scratch import HEAD, PROSE, STAMP, TOCTREE, Copy, cell
 
 FORMS, ASSERTIONS = "src/**/forms.py", "src/**/assertions.py"
@@ -115,6 +117,18 @@ def test_a_page_that_is_gone_leaves_no_html_and_its_label_may_move(scratch: Copy
     built = scratch.build()
     assert (built.returncode, built.stderr) == (0, "")
     assert not (scratch.root / "build" / "html" / "third.html").exists()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_build_that_knows_no_page_begins_without_any(tmp_path: Path, known: bool) -> None:
+    """As after an update, since pages of an earlier one may be gone; style and scripts stay."""
+    files = [tmp_path / name for name in ("old/page.html", "page.ipynb", "_static/a.html")]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    env = SimpleNamespace(all_docs={"page": 1.0} if known else {})
+    drop_removed(SimpleNamespace(outdir=tmp_path), env, set(), set(), set())
+    assert [file.exists() for file in files] == [known, known, True]
 
 
 FIRST, PROOF = "tutorials/lookup-is-matmul", "appendix/floating-point-proof"

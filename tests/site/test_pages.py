@@ -207,6 +207,19 @@ def test_build_page_lists_every_executed_page_and_the_versions(pages):
     assert ["torch", torch.__version__] in rows
 
 
+def test_a_table_has_the_name_of_its_section_and_a_heading_does_not_break_one_hot(pages):
+    """Whoever hears the page goes from table to table; a word joiner takes no room."""
+    tables = 0
+    for page in pages.values():
+        assert "one-hot" not in "".join(h.get_text() for h in page.select("article h2"))
+        for frame in page.select("[aria-label^='Table: ']"):
+            title = frame.find_parent("section").select_one("h1, h2, h3").get_text()
+            said = title.replace("\u2060", "").removesuffix("#")
+            assert frame["aria-label"] == f"Table: {said}"
+            tables += 1
+    assert tables > 20
+
+
 def test_every_link_inside_the_site_leads_somewhere(built):
     """Files exist, and so do the places inside them; those of the index, too."""
     followed = 0

@@ -14,7 +14,7 @@ from sphinx.errors import ConfigError
 from two_sites import BASE
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
-from light.published import refuse_wrong_address
+from light.published import name_repository, refuse_wrong_address
 
 
 def soup(site: Path, name: str) -> BeautifulSoup:
@@ -87,6 +87,19 @@ def test_wrong_addresses_are_refused() -> None:
         config = SimpleNamespace(html_baseurl=address, html_context={"repository": repository})
         with pytest.raises(ConfigError, match=r"from its scheme to a slash|owner and its name"):
             refuse_wrong_address(SimpleNamespace(config=config))
+
+
+def test_pages_name_the_repository_where_there_is_one() -> None:
+    """Elsewhere the folder, and the first page has no sentence about the source."""
+    said = {}
+    for repository in ("owner/name", ""):
+        config = SimpleNamespace(html_context={"repository": repository})
+        name_repository(None, config)
+        said[repository] = config.myst_substitutions
+    link = "[the repository](https://github.com/owner/name)"
+    assert said["owner/name"] == {"repository": link, "source": f"Its source is {link}."}
+    assert "pyproject.toml" in said[""]["repository"]
+    assert said[""]["source"] == ""
 
 
 def test_without_an_address_there_is_nothing_of_it(both_sites: dict[str, Path]) -> None:

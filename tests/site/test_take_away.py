@@ -17,6 +17,7 @@ from test_browser import look
 from two_sites import BASE, PAGE
 
 sys.path.append(str(ROOT / "docs" / "_extensions"))
+from notebooks.first_cells import needs
 from notebooks.markdown_of import blocks
 from notebooks.notebook_cells import without_glue
 
@@ -100,6 +101,15 @@ def test_the_first_cell_installs_from_the_site_or_says_how_to(taken):
     said = rf"needs nowhere\. .* pip install '{re.escape(wheel.name)}' scikit-learn"
     with pytest.raises(ModuleNotFoundError, match=said):
         exec(first[""].replace('"torch"', '"nowhere"'), {})
+
+
+def test_the_first_cell_asks_for_the_extras_of_the_parts_that_are_used():
+    """Whether the wheel lies on the site or beside the reader."""
+    sources = ["from lookup_matmul.figures import draw_bits", "from lookup_matmul import sharded"]
+    code = needs(sources, "a.whl")
+    assert 'needed = ["lookup_matmul", "torch", "matplotlib", "cloudpickle"]' in code
+    assert "pip install 'a.whl[figures,sharded]'" in code
+    assert f'"lookup-matmul[figures,sharded] @ {BASE}a.whl"' in needs(sources, f"{BASE}a.whl")
 
 
 def test_the_wheel_holds_the_package_and_its_recordings(taken):

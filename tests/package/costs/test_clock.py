@@ -192,6 +192,30 @@ def test_side_by_side_on_the_gpu(gpu):
     assert {spread.calls for spread in times.values()} == {50}
 
 
+def test_a_graph_is_captured_once_and_goes_with_its_call(gpu):
+    """Not for each turn; and no graph keeps the tensors of a call that is gone."""
+    call = lambda: torch.neg(A)  # noqa: E731
+    assert clock._captured(call, 7) is clock._captured(call, 7)
+    assert call in clock._known
+    before = len(clock._known)
+    del call
+    assert len(clock._known) == before - 1
+
+
+def test_a_failed_capture_is_ended(gpu):
+    """What the probe did not find out fails while it is captured, and the next graph works."""
+
+    def spoils():
+        torch.neg(A)
+        if torch.cuda.is_current_stream_capturing():
+            gpu.wait()
+
+    assert clock._captured(spoils, 1) is None
+    assert gpu.captured is None
+    assert cuda_stopwatch(spoils, 5) == pytest.approx(KERNEL_S, rel=1e-6)
+    assert cuda_stopwatch(GRAPHED["one kernel"][1], 5) == pytest.approx(KERNEL_S, rel=1e-6)
+
+
 def test_the_clock_of_the_gpu_is_told_after_it_was_kept_busy(gpu):
     """Cycles over the time between two events, at least 50 ms after the first of them."""
     before = gpu.host_s

@@ -58,6 +58,15 @@ def test_every_way_to_make_a_tensor_is_seen(name):
         assert sum(n for n in sizes_of(recorded_events(call)) if n > 0) == size
 
 
+def test_the_backward_pass_is_counted_too():
+    """The gradient of the table has the size of the table."""
+    weight = WEIGHT.clone().requires_grad_()
+    forward = allocated_bytes(lambda: lookup(IDS, weight, check=False))
+    both = allocated_bytes(lambda: lookup(IDS, weight, check=False).backward(torch.ones(64, 16)))
+    ones = 64 * 16 * 4
+    assert both - forward - ones >= weight.numel() * 4
+
+
 @pytest.mark.parametrize(
     ("layout", "held"), [("", 2 * 8 * 8), ("_csr", 9 * 8 + 8 * 8), ("_csc", 9 * 8 + 8 * 8)]
 )

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -11,7 +12,7 @@ from made_up_recording import CASES, COMMIT, ORIGIN, ceilings, measured
 from lookup_matmul.costs import Case, __main__, measure, recorder
 from lookup_matmul.costs.contenders import forms_of
 from lookup_matmul.costs.measure import DeviceLost
-from lookup_matmul.costs.recorder import record, sweep
+from lookup_matmul.costs.recorder import record, sweep, write_recording
 from lookup_matmul.costs.recordings import read_recording
 
 SWEPT = [CASES[0]._replace(ids=n) for n in (1, 2, 3, 4)]
@@ -153,6 +154,20 @@ def test_a_damaged_file_is_not_overwritten(path):
     assert path.read_text("utf-8") == "{"
 
 
+def test_a_recording_is_replaced_whole(path, monkeypatch):
+    """Whoever reads while it is written finds the old one, until the new one is all there."""
+    old, found, replace = record(path, SWEPT[:2], **MADE), [], Path.replace
+
+    def read_before(partial, target):
+        found.extend([kept(target), kept(partial)["complete"]])
+        return replace(partial, target)
+
+    monkeypatch.setattr(Path, "replace", read_before)
+    write_recording(path, old | {"complete": False})
+    assert found == [old, False]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
 def test_what_is_measured_has_the_form_of_a_recording(path, monkeypatch):
     """On the stand-in for a GPU, of forms that share their inputs, and read with the schema."""
     both = ("lookup", "multiplication alone")
@@ -217,9 +232,24 @@ def test_the_command_makes_a_recording_and_says_what_to_do(
     )
 
 
-def test_the_command_ends_in_a_line(path, monkeypatch):
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
+def test_a_run_without_time_is_refused(path, capsys, monkeypatch, minutes):
+    """Before anything is measured or written."""
+    with pytest.raises(SystemExit):
+        run_command(monkeypatch, path, f"--minutes={minutes}")
+    assert f"--minutes is {minutes}, expected more than 0" in capsys.readouterr().err
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("commit is 'x'"), "commit is 'x'"),
+        (DeviceLost("the GPU answers no more"), "the GPU answers no more"),
+    ],
+)
+def test_the_command_ends_in_a_line(path, monkeypatch, error, said):
     """Not in a traceback."""
-    lost = DeviceLost("the GPU answers no more")
-    monkeypatch.setattr(recorder, "write_recording", mock.Mock(side_effect=lost))
-    with pytest.raises(SystemExit, match=f"^{lost}$"):
+    monkeypatch.setattr(recorder, "write_recording", mock.Mock(side_effect=error))
+    with pytest.raises(SystemExit, match=f"^{said}.*$"):
         run_command(monkeypatch, path)

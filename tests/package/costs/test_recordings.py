@@ -67,7 +67,10 @@ ONCE = SOUND["cases"][0]
 WRONG = {
     "other version": ("version", 1, "$.version: 2 was expected"),
     "no provenance": ("provenance", ..., "$: 'provenance' is a required property"),
+    "two quartiles": ("ceilings.0.rate.float32.random", [1e11, 1e11], "$.ceilings[0].rate.float32.random:"),
     "negative time": ("cases.0.low_s", -1e-6, "$.cases[0].low_s: -1e-06 is less than"),
+    "a reason of its own": ("cases.4.skipped.kind", "bad luck", "$.cases[4].skipped.kind: 'bad luck' is not one of"),
+    "a long text": ("provenance.device", "x" * 301, "$.provenance.device: "),
     "complete without cases": ("cases", [], "complete is true, and there are no cases"),
     "twice the same": ("cases.1", ONCE, "cases[1] stands there before"),
     "median too low": ("cases.0.low_s", 1.1 * ONCE["median_s"], "cases[0] has times ["),
@@ -111,6 +114,13 @@ def test_another_kind_of_file_is_refused(path, name):
     make, fault = FILES[name]
     make(path)
     assert refusal(path).startswith(fault)
+
+
+def test_a_file_that_is_no_recording_is_refused_without_jsonschema_too(path):
+    """As by a run that is to go on with it."""
+    path.write_text("{}")
+    with pytest.raises(ValueError, match=r"a-device\.json: KeyError\('complete'\)\. Record again"):
+        read_recording(path, form=False)
 
 
 def test_recordings_of_a_folder_are_read_gpus_first(tmp_path):

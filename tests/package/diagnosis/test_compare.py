@@ -187,6 +187,14 @@ def test_another_order_scale_or_shape_of_a_table_is_named(name, change, evidence
     assert_named(compare(change(first), first, case.given), {name})
 
 
+def test_an_order_that_leaves_two_rows_out_is_none():
+    """Of a table with two rows of its own nobody can say that its rows were moved."""
+    first = torch.randn(7, 11)
+    second = first[[1, 0, 2, 3, 4, 5, 6]]
+    second[5:] += 1
+    assert_named(compare(first, second, torch.tensor([0, 1, 2])), {"weights"})
+
+
 def test_a_transposed_table_of_any_shape():
     """Its shape shows it unless it is square; either side can be the one."""
     layer = nn.Embedding(5, 3)
@@ -305,6 +313,33 @@ def test_the_bound_holds_and_is_not_wide(dtype):
     if dtype.itemsize > 2:
         linear.weight.data += 0.01
         assert_named(compare(table, linear, rows), {"weights"})
+
+
+ONES, MEAN = torch.ones(2, 1), {"mode": "mean", "include_last_offset": True}
+ADDING, SMALLEST = nn.Linear(2, 1), 2.0**-149
+ADDING.load_state_dict({"weight": ONES.T, "bias": ONES[0]})
+
+
+@pytest.mark.parametrize(
+    ("layer", "rows", "near"),
+    [
+        (ADDING, ([0], [0, 1], [2.0]), 3 + 2.0**-21),
+        (nn.EmbeddingBag.from_pretrained(ONES, **MEAN), ([0, 1], [0, 2]), 1 + 3 * 2.0**-23),
+        (ONES * 3 * SMALLEST, ([0], [0, 1], [0.5]), SMALLEST),
+    ],
+    ids=["bias", "mean", "underflow"],
+)
+def test_every_rounding_is_in_the_bound(layer, rows, near):
+    """That of a bias, of the division of a mean, and of a product that is nearly zero."""
+    rows = tuple(map(torch.tensor, rows))
+    assert compare(lambda _: torch.tensor([[near]]), layer, rows).verdict == ROUNDING
+
+
+def test_a_bound_that_overflows_allows_no_infinity():
+    """Else the sum of two large numbers would agree with anything."""
+    table = torch.full((2, 1), 1.7e308, dtype=torch.float64)
+    rows = torch.tensor([0, 1]), torch.tensor([0, 2])
+    assert compare(lambda _: table[:1] * 0, table, rows).verdict == "different"
 
 
 OPTIONS = {

@@ -167,6 +167,16 @@ def test_nothing_of_the_callers_changes(around, flushed):
         torch.set_float32_matmul_precision("highest")
 
 
+def test_the_default_device_does_not_matter():
+    """Whoever builds a model on the device meta may compare two layers with numbers."""
+    layers = planted()
+    ids, rows = torch.tensor([1, 3, 4]), (torch.tensor([1, 3, 3]), torch.tensor([0, 2, 3]))
+    for given in (ids, rows):
+        expected = repr(compare(layers[0], layers[1], given, gradients=True))
+        with torch.device("meta"):
+            assert repr(compare(layers[0], layers[1], given, gradients=True)) == expected
+
+
 def test_a_report_is_data_text_and_a_table():
     """An error of a function is part of it, shown, not run, in the table of a notebook."""
 

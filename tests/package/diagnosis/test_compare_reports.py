@@ -58,6 +58,35 @@ def test_the_code_that_transposes_does_so(second):
     assert compare(*run_code(report, "transposed weight", a=a, b=b), given).verdict == BITS
 
 
+def test_the_code_that_undoes_a_reshape_does_so():
+    """In the layer that has it."""
+    a, b = nn.Embedding.from_pretrained(TABLE), nn.Linear(5, 3, bias=False)
+    b.weight.data = TABLE.reshape(3, 5)
+    report = compare(a, b, IDS)
+    assert compare(*run_code(report, "reshaped weight", a=a, b=b), IDS).verdict == BITS
+
+
+def test_of_two_tables_the_one_without_bad_numbers_is_copied():
+    """The other would leave them in the product."""
+    bad = TABLE.index_fill(0, torch.tensor([1]), torch.nan)
+    (cause,) = compare(bad, nn.Linear(5, 3, bias=False), IDS).causes
+    assert cause.remedy.endswith(": a.copy_(b.weight.T)")
+
+
+def test_what_is_seen_of_two_tables_and_of_a_padding_row():
+    """Their memory, who trains, and which id is left out."""
+    whole, trained = torch.randn(8, 3), nn.Embedding(5, 3)
+    (apart,) = compare(trained, nn.Embedding.from_pretrained(TABLE), IDS).causes
+    assert apart.evidence.endswith(
+        "; they share no storage; b requires no gradient, so training moves the other alone"
+    )
+    (shared,) = compare(whole[:4], whole[4:], IDS).causes
+    assert "; they share storage" in shared.evidence
+    bag = nn.EmbeddingBag.from_pretrained(TABLE, mode="sum", padding_idx=2)
+    (cause,) = compare(bag, TABLE, IDS).causes
+    assert cause.evidence == "a (EmbeddingBag) leaves out every entry with the id 2"
+
+
 @pytest.mark.parametrize("first", ["Embedding", "table"])
 def test_the_table_with_the_bias_in_it_is_written_out(first):
     """Where the other side looks up; elsewhere the bias is to be added to its output."""

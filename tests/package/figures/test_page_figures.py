@@ -140,6 +140,7 @@ def test_the_numbers_stand_beside_each_other(name, shown):
     ("name", "marked"),
     [
         ("reach of a NaN", ["row 1", "row 2", "row 3", "NaN", "-Inf"] + ["NaN"] * 6),
+        ("bag of words", ["tensor", "dim", "tensor", "2 × tensor", "1 × dim", "total", "+6"]),
         ("votes", ["axis", "+2", "dim", "0", "tensor", "+3"]),
         ("differences", ["-0.0000", "3.0000", "0.0000", "3.5000", "0.0000", "0.0000"]),
         ("no difference", []),
@@ -149,6 +150,13 @@ def test_the_numbers_stand_beside_each_other(name, shown):
 def test_what_matters_is_bold(name, marked):
     """So that it is told without color; ids are besides."""
     assert sorted(t for t in bold(DRAWN[name][0].svg) if not t.startswith("id ")) == sorted(marked)
+
+
+def test_cuts_say_who_has_each_number():
+    """Both tables beside each other: whole, then by rows, then by columns."""
+    zeros, ones, columns = ["0"] * 8, ["1"] * 8, ["0", "0", "1", "1"] * 2
+    held = [line for line in lines(DRAWN["cuts"][0].svg) if {*line} <= {"0", "1"}]
+    assert held == [["0"] * 4 + ["1"] * 4] * 2 + [zeros, ones] + [columns] * 2
 
 
 def test_moves_have_a_dot_where_a_batch_used_a_row():

@@ -67,15 +67,24 @@ def bars(svg, width):
     return [tuple(map(float, bar)) for bar in re.findall(ends + rf"{width}[;\"]", svg)]
 
 
+def marks(svg):
+    """Return the places of all marks but ticks, in the order in which they were drawn."""
+    found = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
+    return [(float(use.get("x", "")), float(use.get("y", ""))) for use in found]
+
+
 def test_spreads_reach_from_low_to_high_on_a_logarithmic_axis():
-    """Each from its low to its high quartile."""
-    lengths = [bottom - top for _, bottom, _, top in bars(DRAWINGS["spreads"].svg, 4)]
+    """Each from its low to its high quartile, and the curve leads through the middle ones."""
+    ends = bars(DRAWINGS["spreads"].svg, 4)
+    lengths = [bottom - top for _, bottom, _, top in ends]
     logs = [math.log(high / low) for low, _, high in TIMES["lookup"]]
     assert lengths == pytest.approx([x / logs[0] * lengths[0] for x in logs], rel=1e-3)
+    above = [bar[1] - y for bar, (_, y) in zip(ends, marks(DRAWINGS["spreads"].svg), strict=True)]
+    assert above == pytest.approx([lengths[0] / 2, lengths[0] / 2, lengths[0]], rel=1e-3)
 
 
 def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
-    """Four points: the left edge, and the ends of three bars."""
+    """Four points: the left edge, and the ends of three bars; a mark is at the middle."""
     svg = draw_intervals(GROUPS, **ASIDE).svg
     (a, _, b, _), (c, _, d, _), (e, _, f, _) = bars(svg, 3)
     unit = (e - a) / 4  # from 1 to 5
@@ -83,6 +92,17 @@ def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
         (3 * unit, 0, 2 * unit, 2 * unit), rel=1e-3
     )
     assert a - unit == pytest.approx(12, rel=1e-3)
+    middles = [a + (middle - 1) * unit for middle in (2, 3, 6)]
+    assert [x for x, _ in marks(svg)] == pytest.approx(middles, rel=1e-3)
+
+
+@pytest.mark.parametrize("limit", [4.0, 14.0])
+def test_a_limit_stands_at_its_number(limit):
+    """Also beyond what was measured: the axis reaches as far."""
+    svg = draw_intervals(GROUPS, limit=("bound", limit), **ASIDE).svg
+    ((x, *_),), ((a, *_), _, (e, *_)) = bars(svg, r"1\.2"), bars(svg, 3)
+    assert x == pytest.approx(a + (limit - 1) * (e - a) / 4, rel=1e-3)
+    assert x < 330 - 18  # the right edge
 
 
 def test_a_limit_strikes_no_name():
@@ -103,9 +123,12 @@ def test_parts_are_as_long_as_they_are_large():
     corners = re.findall(
         r'd="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*"[^>]*fill: url', DRAWINGS["parts"].svg
     )
-    right, other = [float(b) - float(a) for a, b in corners[:2]]
-    assert other == pytest.approx(5 * right, rel=1e-3)  # the other part has no pattern
-    assert "large: 2,048" in texts(draw_parts({"large": {"left": 2048.0}}, **ASIDE).svg)
+    (begin, end), (edge, other) = [(float(a), float(b)) for a, b in corners[:2]]
+    unit = end - begin
+    # The other part has no pattern.
+    assert (begin - edge, other - edge) == pytest.approx((2 * unit, 5 * unit), rel=1e-3)
+    for size, said in ((1000.0, "1,000"), (2048.0, "2,048")):
+        assert f"large: {said}" in texts(draw_parts({"large": {"left": size}}, **ASIDE).svg)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +138,18 @@ def test_a_number_without_a_place_is_no_gap(y, log_y):
     """Matplotlib would leave it out and say nothing."""
     with pytest.raises(ValueError, match="the plot holds"):
         draw_curves([1, 2], {"a": y}, x_label="x", y_label="y", alt="a", log_y=log_y)
+
+
+def test_lines_lead_to_each_point_from_its_start_and_its_name():
+    """Thin ones, all of one length here, and dotted ones, in the order of the names."""
+    svg = DRAWINGS["points"].svg
+    places = marks(svg)[1::2]  # a point follows its start
+    thin = [(c, d, c - a, d - b) for a, b, c, d in bars(svg, r"0\.7")]
+    assert thin == [pytest.approx((x, y, *thin[0][2:]), abs=0.01) for x, y in places]
+    dotted = re.findall(r'([\d.]+) ([\d.]+) +"[^>]*dasharray', svg)
+    named = [places[NAMES.index(text)] for text in texts(svg) if text in NAMES]
+    ends = [math.dist(map(float, end), at) for end, at in zip(dotted, named, strict=True)]
+    assert max(ends) < 3.5
 
 
 def test_names_of_near_points_do_not_overlap():

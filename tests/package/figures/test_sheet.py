@@ -1,9 +1,9 @@
 """A sheet writes well-formed SVG: texts are escaped, colors are the page's, and all is on it."""
 
-from drawings import assert_inside, assert_sound, elements, texts
+from drawings import assert_inside, assert_sound, box, elements, heights, texts
 
 from lookup_matmul.figures.palette import COLORS, FILLS, INK, STROKES, colors_of
-from lookup_matmul.figures.sheet import Sheet
+from lookup_matmul.figures.sheet import CELL_HEIGHT, CELL_WIDTH, Sheet
 
 
 def drawn():
@@ -24,6 +24,30 @@ def test_a_drawing_is_sound_and_everything_is_on_it():
     assert_sound(drawn())
     assert_inside(drawn())
     assert drawn()._repr_html_() == drawn().svg
+
+
+def test_a_label_stands_before_its_row_and_a_text_in_the_middle_of_its_cell():
+    """And the sheet ends just below, so that every caption is as near."""
+    sheet = Sheet(200)
+    sheet.row(3, "row 0", ["1", "2"])
+    drawing = sheet.finish("A row.")
+    left = [float(cell.get("x", "")) for cell in elements(drawing.svg, "rect")]
+    label, *middles = [float(text.get("x", "")) for text in elements(drawing.svg, "text")]
+    assert label < left[0]
+    assert middles == [x + CELL_WIDTH / 2 for x in left]
+    assert box(drawing)[1] == 4 * CELL_HEIGHT + 8
+
+
+def test_an_arrow_points_to_its_end_and_a_wider_outline_lies_over_a_narrower_one():
+    """Whatever was drawn first."""
+    sheet = Sheet(100)
+    sheet.cell(0, 0, 50, stroke_width=2)
+    sheet.cell(50, 0, 50)
+    sheet.arrow((50, 0), (50, 2))
+    drawing = sheet.finish("Down.").svg
+    assert [cell.get("x") for cell in elements(drawing, "rect")] == ["50", "0"]
+    ((begin, tip),) = map(heights, elements(drawing, "path"))
+    assert begin < tip
 
 
 def test_texts_and_the_story_are_escaped():

@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 import torch
-from drawings import assert_inside, assert_sound, bold, elements, lines, texts
+from drawings import assert_inside, assert_sound, bold, elements, heights, lines, texts
 from torch.nn.functional import embedding
 
 from lookup_matmul.figures import (
@@ -113,7 +113,11 @@ def test_scatter_add_shows_the_gradient_that_autograd_gives(padding):
     shown = [line for line in lines(drawing.svg) if len(line) > 1]
     assert shown[:3] == [[f"id {k}", *four(row)] for k, row in zip(ids, ARRIVING, strict=True)]
     assert shown[3:] == [[f"row {k}", *four(table.grad[k])] for k in range(4)]
-    assert len(elements(drawing.svg, "path")) == (3 if padding is None else 1)
+    rows = {text.text: float(text.get("y", "")) for text in elements(drawing.svg, "text")}
+    tips = [heights(arrow)[1] for arrow in elements(drawing.svg, "path")]
+    assert len(tips) == (3 if padding is None else 1)
+    for k, tip in zip([k for k in ids.tolist() if k != padding], tips, strict=True):
+        assert abs(tip - rows[f"row {k}"]) < 13  # half a row
     assert drawing.alt.count("is left out, as padding") == (0 if padding is None else 2)
     assert f"row 2 is ({', '.join(four(table.grad[2]))})" in drawing.alt
 
@@ -126,6 +130,8 @@ def test_blocks_show_each_category_beside_its_row_and_the_sum_of_the_picked():
     first, second = ["color: rows from 0"], ["size: rows from 2"]
     assert lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], ["sum", *two(total)]]
     assert "The record picks row 1, red, and row 2, large" in drawing.alt
+    painted = [drawing.svg.count(f"fill: var(--figure-fill-{k},") for k in range(8)]
+    assert painted == [0, 0, 0, 0, 4, 4, 0, 0]  # by blocks, in colors that no id has here
 
 
 def test_bits_are_those_in_memory():

@@ -232,6 +232,14 @@ def test_a_product_that_rounds_is_refused(monkeypatch):
     assert isinstance(model.tokens, nn.Embedding)
 
 
+def test_rows_spread_over_the_whole_table_are_compared(monkeypatch):
+    """The last is among them, and is named by its own number."""
+    wrong = lambda layer, ids: layer.weight[ids] + (ids == 999).unsqueeze(-1)  # noqa: E731
+    monkeypatch.setattr(OneHotLinear, "forward", wrong)
+    with pytest.raises(ValueError, match=r"off by 1 in row 999,"):
+        swap_embeddings(nn.Sequential(nn.Embedding(1000, 2)))
+
+
 class Named(nn.Embedding):
     """An Embedding that a tool may ask for its name."""
 
@@ -255,8 +263,10 @@ REFUSED = {
     "meta": (lambda: nn.Embedding(5, 3, device="meta"), ValueError, "inner.layer.weight is on meta, which has no numbers, expected some"),
     "computed": (lambda: nn.utils.parametrizations.weight_norm(nn.Embedding(5, 3)), ValueError, "inner.layer.weight is computed from other parameters"),
     "NaN": (lambda: with_weight(lambda e: e.weight[3].fill_(float("nan"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 3"),
+    "infinity": (lambda: with_weight(lambda e: e.weight[2, 1].fill_(float("inf"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 2"),
     "state hook": (lambda: with_weight(lambda e: e.register_state_dict_pre_hook(lambda *_: None)), ValueError, "inner.layer has hooks on its state dict (_state_dict_pre_hooks)"),
     "parameter hook": (lambda: with_weight(lambda e: e.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (5, 3)"),
+    "hook after the gradient": (lambda: with_weight(lambda e: e.weight.register_post_accumulate_grad_hook(print)), ValueError, "the weight of inner.layer has hooks of its own"),
 }  # fmt: skip
 
 
@@ -294,6 +304,10 @@ def test_two_parameters_on_one_memory_are_refused():
     model.twin.linear.weight = nn.Parameter(model.tokens.weight.detach().T)
     with pytest.raises(ValueError, match="are two tensors on one memory"):
         swap_one_hot_linears(model)
+    other = nn.Sequential(nn.Embedding(5, 3))
+    other.register_buffer("kept", other[0].weight.detach())
+    with pytest.raises(ValueError, match="weight of 0 and kept are two tensors on one memory"):
+        swap_embeddings(other)
 
 
 @pytest.mark.parametrize(
@@ -346,13 +360,13 @@ def test_a_wrapped_model_is_refused(kind):
 @pytest.mark.usefixtures("group")
 def test_what_is_beside_a_wrapper_can_be_swapped():
     """And a model that was swapped first and wrapped after is not swapped back in there."""
-    model = nn.ModuleDict({"free": nn.Embedding(5, 3), "inner": nn.Embedding(5, 3)})
+    model = nn.ModuleDict({"inner2": nn.Embedding(5, 3), "inner": nn.Embedding(5, 3)})
     swap_embeddings(model, ["inner"])
     model["inner"] = DistributedDataParallel(model["inner"])
-    assert swap_embeddings(model) == {"free": EQUAL}
+    assert swap_embeddings(model) == {"inner2": EQUAL}
     with pytest.raises(TypeError, match=r"in inner, a Dist.*; swap first, wrap after\."):
         swap_one_hot_linears(model)
-    assert swap_one_hot_linears(model, ["free"]) == {"free": EQUAL}
+    assert swap_one_hot_linears(model, ["inner2"]) == {"inner2": EQUAL}
 
 
 @pytest.mark.filterwarnings("ignore:Lazy modules")

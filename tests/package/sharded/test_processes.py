@@ -46,6 +46,11 @@ def test_results_come_in_the_order_of_the_ranks(count):
     assert left() == []
 
 
+def test_each_process_has_one_thread():
+    """They share the machine; a single one would have as many as it has cores."""
+    assert run_on_processes(torch.get_num_threads, 2) == [1, 1]
+
+
 def test_an_error_names_its_process(capfd):
     """The error has its type and text, the traceback and what was printed; nothing else is printed."""
 
@@ -61,6 +66,17 @@ def test_an_error_names_its_process(capfd):
     assert message.startswith("process 1 of 2 raised KeyError: 'no such column'\nTraceback")
     assert message.endswith("Process 1 printed:\nbefore the error")
     assert capfd.readouterr() == ("", "")
+
+
+def test_of_much_that_was_printed_the_end_is_told():
+    """Where a reader looks first."""
+
+    def talking():
+        print("x" * 5000, "the end", flush=True)
+        raise KeyError
+
+    with pytest.raises(RuntimeError, match=r"printed:\nx+ the end$"):
+        run_on_processes(talking, 1)
 
 
 @pytest.mark.parametrize("how", ["killed", "exit"])
@@ -93,6 +109,13 @@ def test_processes_that_wait_for_each_other_are_an_error():
     with pytest.raises(TimeoutError, match=message):
         run_on_processes(mismatched, 2, timeout_s=0.5)
     assert left() == []
+
+
+def test_an_answer_gives_the_others_no_more_time():
+    """All have the same seconds, from the moment at which all have started."""
+    late = lambda: time.sleep(0.99 * distributed.get_rank())  # noqa: E731
+    with pytest.raises(TimeoutError, match=r"no answer of process (0, )?1 within 1 s"):
+        run_on_processes(late, 2, timeout_s=1.0)
 
 
 def test_a_port_in_use_does_not_matter(monkeypatch):

@@ -57,6 +57,8 @@ BROKEN = {
     "bags with empty offsets": (lambda: (IDS[:0], OFFSETS[:0]), ValueError, "offsets is empty, expected at least the end; no rows at all are [0]."),
     "bags with values on meta": (lambda: (IDS, OFFSETS, VALUES.to("meta")), ValueError, "weights lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
     "bags with two columns outside": (lambda: (torch.tensor([1, 4, 5]), OFFSETS, VALUES), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 2 of the 3 entries are outside. Give the table more rows or correct the ids."),
+    "bags of complex weights": (lambda: (IDS, OFFSETS, VALUES.cfloat()), TypeError, "weights has dtype torch.complex64, expected an integer or floating one; convert with .float() if True counts as 1."),
+    "bags of sparse weights": (lambda: (IDS, OFFSETS, VALUES.to_sparse()), ValueError, "weights has layout torch.sparse_coo and shape (3,), expected one dense dimension; flatten it."),
     "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32, expected torch.int32 or torch.int64; convert with offsets.long() if the values are meant as row numbers."),
     "bags of arrays": (lambda: (IDS.numpy(), OFFSETS.numpy()), TypeError, "ids is a ndarray, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
     "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "bags is a tuple of 4, expected Bags or (ids, offsets, weights); read a matrix with to_bags(...)."),

@@ -94,6 +94,25 @@ def test_to_torch_shares_memory():
     assert (values.grad == 2).all()
 
 
+@pytest.mark.parametrize(("ids", "offsets"), [("int", "long"), ("long", "int")])
+def test_torch_csr_has_one_dtype_of_indices(ids, offsets):
+    """That of the ids."""
+    bags = to_bags(matrix())
+    rows = to_torch_csr(Bags(getattr(bags.ids, ids)(), getattr(bags.offsets, offsets)()), 9)
+    assert rows.crow_indices().dtype == rows.col_indices().dtype == getattr(torch, ids)
+
+
+def test_ones_that_are_not_given_have_the_documented_dtype():
+    """The default one, but float32 in SciPy's matrix."""
+    bags = to_bags(matrix())._replace(weights=None)
+    torch.set_default_dtype(torch.float64)
+    try:
+        made = to_torch_csr(bags, 9), dense_rows(bags, 9), to_scipy_csr(bags, 9)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert [rows.dtype for rows in made] == [torch.float64, torch.float64, np.float32]
+
+
 @pytest.mark.parametrize(
     ("ids", "named"), [([5, 3, 0, 3], "3 before 0"), ([5, 0, 3, 3], "3 before 3")]
 )
