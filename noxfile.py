@@ -15,6 +15,7 @@ WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}  # else threads of one worker keep othe
 PINNED = ["-c", "constraints.txt"]
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees", "-b"]
 SITE = [*SPHINX, "html", "docs", "build/html"]
+CHINESE = ["-d", "build/doctrees-zh", "-D", "language=zh_CN"]
 
 
 def install(session: nox.Session, *groups: str) -> None:
@@ -30,7 +31,13 @@ def docs(session: nox.Session) -> None:
     if session.posargs and not session.posargs[0].startswith("-"):
         session.run("python", "docs/_tools/one_page.py", *session.posargs)
     else:
-        session.run(*SITE, *session.posargs)
+        both(session, *session.posargs)
+
+
+def both(session: nox.Session, *options: str) -> None:
+    """Build the site in English and in Chinese; the second executes nothing, and links to it."""
+    session.run(*SITE, "-t", "bilingual", *options)
+    session.run(*SITE[:-1], "build/html/zh", "-t", "bilingual", *CHINESE, *options)
 
 
 @nox.session(name="new-page", venv_backend="none")
@@ -53,7 +60,7 @@ def tests(session: nox.Session) -> None:
     install(session, "docs", "test")
     axe = nox.project.dependency_groups(PYPROJECT, "axe")
     session.install("--no-deps", *axe, *PINNED)
-    session.run(*SITE)
+    both(session)
     before = os.times()
     session.run("pytest", *AT_ONCE, *session.posargs, env=WAITING)
     spent = [now - then for now, then in zip(os.times(), before, strict=True)]
@@ -77,6 +84,7 @@ def lint(session: nox.Session) -> None:
     session.run("codespell")
     session.run("lint-imports", "--no-cache", "--no-logo")
     session.run("python", "docs/_tools/lint_pages.py")
+    session.run("python", "docs/_tools/lint_translations.py")
     session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")
 
 
@@ -124,6 +132,13 @@ def torchrec(session: nox.Session) -> None:
     session.install("-e", ".[sharded]", *PINNED)
     session.install("--no-deps", *nox.project.dependency_groups(PYPROJECT, "torchrec"), *PINNED)
     session.run("python", "docs/_tools/torchrec_bags.py", *session.posargs)
+
+
+@nox.session
+def translate(session: nox.Session) -> None:
+    """Update the catalogs in docs/locale; ``-- tutorials/NAME`` begins a page's translation."""
+    install(session, "docs", "translate")
+    session.run("python", "docs/_tools/translate.py", *session.posargs)
 
 
 @nox.session

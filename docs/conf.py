@@ -17,6 +17,7 @@ html_baseurl = ""  # the site's address, ending in a slash: canonical links, sit
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
     "run",
+    "language",
     "claims",
     "explorer",
     "notebooks",
@@ -32,6 +33,7 @@ extensions = [
     "sphinx_reredirects",
     "sphinxcontrib.bibtex",
 ]
+locale_dirs, gettext_compact = ["locale"], False
 templates_path = ["_templates"]  # each says what it changes in the theme, and until when
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
@@ -67,19 +69,17 @@ intersphinx_mapping = {
     "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.txt"),
 }
 
-bibtex_bibfiles = ["references.bib"]
-bibtex_default_style = "plain"
+bibtex_bibfiles, bibtex_default_style = ["references.bib"], "plain"
 
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
-html_favicon = "_static/favicon.svg"
-html_css_files = ["site.css", "frame.css"]
+html_css_files, html_favicon = ["site.css", "frame.css"], "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {
     "article_footer_items": ["page-links"],
-    "article_header_end": ["take-away", "article-header-buttons"],
+    "article_header_end": ["language", "take-away", "article-header-buttons"],
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,

@@ -98,15 +98,15 @@ class LookupExplorer extends HTMLElement {
 	// What changes with the state: the ids and the tables.
 	renew() {
 		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
-		const label = id => (id < 0 ? ["sum"] : [`${id} `, make("i", {}, data.words[id] || "no row")]);
+		const label = id => (id < 0 ? [_("sum")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
 		this.playing = false;
 		this.look = null;
 		state.at[0] = clamp(state.at[0], (backward ? ids : state.table).length);
 		const { factors, source, bad } = compute(state), titles = data.titles[mode];
 		for (const button of this.pick.children) button.disabled = ids.length === MOST;
 		this.asked.replaceChildren(...ids.map((id, n) => {
-			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: "remove" }, "×"));
-			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: `Weight of id ${id}`, oninput: () => { weights[n] = +weight.value; this.paint(); } });
+			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: _("remove") }, "×"));
+			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: _("Weight of id {0}", id), oninput: () => { weights[n] = +weight.value; this.paint(); } });
 			const item = make("li", {}, remove, weight);
 			color(item, id in state.table ? id : -1);
 			return item;
@@ -152,7 +152,7 @@ class LookupExplorer extends HTMLElement {
 		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
 		flag(this, { raised });
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
-		if (raised) return write(this.verdict, `Both raise an error: there is no row ${ids[now.bad]}.`);
+		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}.", ids[now.bad]));
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
 		// A grid tells screen readers that arrow keys go from number to number.
 		tables.forEach(({ body }, k) => { body.role = k || condition in SPECIAL ? "grid" : null; });
@@ -192,28 +192,29 @@ class LookupExplorer extends HTMLElement {
 		});
 
 		this.scrub.value = done;
-		this.scrub.ariaValueText = `${done} of ${total}`;
-		write(this.play, this.playing ? "❚❚ pause" : "▶ multiply");
-		write(this.sum, done && !still ? `${done} of ${total}: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
-			: `${total} multiplications, ${factors.flat().filter(x => !x).length * columns} of them by zero`);
+		this.scrub.ariaValueText = _("{0} of {1}", done, total);
+		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + _("multiply"));
+		write(this.sum, done && !still ? _("{0} of {1}", done, total) + `: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
+			: _("{0} multiplications, {1} of them by zero", total, factors.flat().filter(x => !x).length * columns));
 		// A small figure of a bag has them once a number is chosen.
 		if (this.look || mode !== "bag") this.bits.hidden = false;
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
 			const line = this.bits.children[k];
 			write(line.children[1], exact(x));
-			line.ariaLabel = `${line.textContent}, bits ${words[k]}`;
+			line.ariaLabel = _("{0}, bits {1}", line.textContent, words[k]);
 			[...line.lastChild.children].forEach((bit, n) => flag(bit, { on: +words[k][n], differs: words[0][n] !== words[1][n] }));
 		});
 		flag(this.stage, { same: still && !apart[0], apart: still && apart[0] });
 		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
-		let verdict = `Ids ${ids.join(", ")}: ${bits} of ${32 * all} bits differ${bits - 1 ? "" : "s"}` + (bits ? `, in ${apart.length} of ${all} numbers` : "");
+		let verdict = (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", ids.join(_(", ")), 32 * all) : _("Ids {0}: {2} of {1} bits differ", ids.join(_(", ")), 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", apart.length, all) : "");
 		if (bits && mode === "bag" && !condition) {
 			// Both are within the bound of the exact sum, so within twice the bound of each other.
 			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
-			verdict += `, ${apart.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? "within" : "beyond"} the bound of a rounded sum`;
+			const within = apart.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i));
+			verdict += within ? _(", within the bound of a rounded sum") : _(", beyond the bound of a rounded sum");
 		}
-		write(this.verdict, still ? `${verdict}.` : this.playing ? "Multiplying …" : "Paused.");
+		write(this.verdict, still ? _("{0}.", verdict) : this.playing ? _("Multiplying …") : _("Paused."));
 	}
 
 	toggle() {

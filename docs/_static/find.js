@@ -12,7 +12,8 @@ window.siteSearch = (() => {
   // British and American spelling fall together: -ise and -ize, -our and -or.
   const stem = word => stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or"));
   const parts = text => {
-    const names = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ");
+    const names = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ")
+      .replace(/[\u4e00-\u9fff]{2,}/g, run => ` ${[...run].slice(1).map((sign, i) => run[i] + sign).join(" ")} `); // of Chinese, pairs of signs
     const words = names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
     return words.filter(word => !/^\d+$/.test(word));
   };

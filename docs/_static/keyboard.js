@@ -1,3 +1,5 @@
+// A text of a script in the language of the page, whose texts are in words.js; {0} is its first value.
+const _ = (text, ...values) => (window.words?.[text] ?? text).replace(/\{(\d)\}/g, (all, i) => values[i]);
 // What scrolls sideways is a stop of the tab key for as long as it scrolls. The theme's own script
 // looks again when the window changes, but not when a fold opens, and takes a fraction for a line.
 const frames = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
@@ -18,6 +20,12 @@ document.querySelectorAll(frames).forEach((frame) => {
 });
 // The theme takes the focus from a button that is pressed, so a menu that closes could not give it
 // back, and the next stop of the tab key would be the last of the page.
+document.querySelectorAll("a.language").forEach((link) => {
+  link.onclick = () => {
+    link.search = location.search;
+    link.hash = location.hash;
+  };
+});
 document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((button) => {
   button.blur = () => {};
 });

@@ -5,7 +5,9 @@
   const [input, status, nothing, found, more] = ["input", ".search-status", ".search-nothing", ".search-found", ".search-more"]
     .map(name => document.querySelector(`.search-page ${name}`));
   const ENGINE = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
-  const STEP = 10, AROUND = 12, LONGEST = 40; // results at a time; words before a hit, and of an excerpt
+  const STEP = 10; // results at a time
+  // Words before a hit, and of an excerpt; in Chinese clauses.
+  const [AROUND, LONGEST] = document.documentElement.lang.startsWith("zh") ? [1, 5] : [12, 40];
 
   // The words that matched, marked; what does not match stays text.
   const marked = (text, matches) => text.split(/([\p{L}\p{N}_]+)/u).map((piece, i) => {
@@ -18,7 +20,7 @@
 
   // The stretch of the text that has most of the words asked for.
   const excerpt = (text, matches) => {
-    const all = text.split(" "), at = all.map(matches);
+    const all = text.split(/(?<= )|(?<=[，。；：！？])/), at = all.map(matches);
     let best = 0, most = -1;
     for (let from = 0; !from || from + LONGEST <= all.length + AROUND; from++) {
       const words = new Set(at.slice(from, from + LONGEST).flat());
@@ -26,7 +28,7 @@
     }
     const first = at.findIndex((each, i) => i >= best && each.length), start = first - best > AROUND ? first - AROUND : best;
     const from = start < AROUND ? 0 : start;
-    const shown = all.slice(from, from + LONGEST).join(" ");
+    const shown = all.slice(from, from + LONGEST).join("").trimEnd();
     return `${from ? "… " : ""}${shown}${from + LONGEST < all.length ? " …" : ""}`;
   };
 
@@ -72,7 +74,7 @@
     if (text === latest) return;
     latest = text;
     await Promise.all(ENGINE.map(load));
-    if (!window.siteSearch) status.textContent = "The index could not be loaded; try to load the page again.";
+    if (!window.siteSearch) status.textContent = _("The index could not be loaded; try to load the page again.");
     await siteSearch.ready;
     if (text !== latest) return;
     const { errors, words } = siteSearch.find(text);
@@ -82,8 +84,8 @@
     if (text !== latest) return;
     showNext();
     nothing.hidden = !text || results.length > 0;
-    const count = results.length === 1 ? "1 section" : `${results.length} sections`;
-    status.textContent = !text ? "" : results.length ? `${count}, the best first` : "Nothing found.";
+    const count = results.length === 1 ? _("1 section, the best first") : _("{0} sections, the best first", results.length);
+    status.textContent = !text ? "" : results.length ? count : _("Nothing found.");
     found.dataset.asked = text;
     try {
       history.replaceState(null, "", text ? `?q=${encodeURIComponent(text)}` : location.pathname);

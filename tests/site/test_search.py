@@ -308,7 +308,8 @@ def test_the_search_is_loaded_when_somebody_asks(browser, site, address):
     own = [static / "search-sections.js", static / "minisearch" / "minisearch.min.js"]
     assert sum(len(gzip.compress(path.read_bytes())) for path in own) < 62_000
     named = re.compile(r'src="[^"]*(find\.js|search-sections\.js|minisearch\.min\.js)[^"]*"')
-    assert not [page for page in site.rglob("*.html") if named.search(page.read_text("utf-8"))]
+    pages = site.rglob("*.html")
+    assert not [page for page in pages if named.search(page.read_text("utf-8"))]
     assert not (site / "searchindex.js").exists()
     assert not (static / "searchtools.js").exists()
     browser.get(f"{address}/search.html")

@@ -4,6 +4,7 @@ import ast
 from functools import cache
 
 from IPython.core.inputtransformer2 import TransformerManager
+from sphinx.locale import _
 
 BITS, HOLDS = "equal in every bit", "holds"
 # What a reader is told of each kind; an assertion of any other name "holds".
@@ -33,7 +34,11 @@ def kinds_of(source: str) -> list[str]:
 
 def in_words(kinds: list[str]) -> str:
     """Join the kinds of a cell, each named once."""
-    return ", ".join(dict.fromkeys(kinds))
+    said = (kind.partition("raises ") for kind in dict.fromkeys(kinds))
+    words = (
+        _("raises {0}").format(error) if error else str(_(kind)) for kind, _raises, error in said
+    )
+    return str(_(", ")).join(words)
 
 
 def only_checks(source: str) -> bool:

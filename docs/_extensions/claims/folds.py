@@ -3,6 +3,7 @@
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
 from claims.cells import glues, in_words, only_glues
@@ -44,7 +45,7 @@ def fold_cell(
         _fold_check(cell, kinds, ids)
     elif "setup" in tags:
         numbers = glues(source.source)
-        told = "code of the numbers below" if numbers else "code that prepares this page"
+        told = _("code of the numbers below") if numbers else _("code that prepares this page")
         _fold(cell, "setup", told, ids)
     else:
         cell["ids"] += ids
@@ -77,7 +78,7 @@ def _fold_code_of_figure(cell: nodes.Element) -> None:
     for part in [n for n in cell.children if isinstance(n, nodes.Element)]:
         if part.get("nb_element") == "cell_code_source":
             cell.remove(part)
-            summary = "code of this figure"
+            summary = _("code of this figure")
             cell.append(fold("", part, classes=["fold", "figure-code"], summary=summary))
 
 

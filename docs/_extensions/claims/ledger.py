@@ -13,6 +13,7 @@ from search.wordings import table
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from claims.folds import fold
@@ -173,11 +174,11 @@ def footer(
     if PAGE not in app.env.found_docs:
         return
     links = " · ".join(
-        f'<a href="{app.builder.get_relative_uri(page, name)}">{words}</a>'
+        f'<a href="{app.builder.get_relative_uri(page, name)}">{_(words)}</a>'
         for name, words in FOOT.items()
         if name in app.env.found_docs
     )
-    passed = f"{totals(app.env)['checks']:,} checks passed in this build."
+    passed = _("{0} checks passed in this build.").format(f"{totals(app.env)['checks']:,}")
     context["theme_extra_footer"] = f"<p>{passed} {links}</p>"
 
 

@@ -13,6 +13,7 @@ from docutils import nodes
 from run.pages import page_of
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.locale import _
 from sphinx.util import logging
 
 from claims.cells import kinds_of
@@ -83,7 +84,7 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             sentence[:] = [nodes.Text(MINUS.sub("−", sentence.astext()))]
         if "cited" in sentence["classes"]:
             claims.cited.append(" ".join(said(sentence).split()))
-            sentence.append(nodes.inline("", "cited", classes=["cited-mark"]))
+            sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
 
 
 def _section_of(place: nodes.Element) -> str:

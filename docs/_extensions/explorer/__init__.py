@@ -12,6 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
@@ -95,7 +96,8 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for place in doctree.findall(explorer):
         place["more"] = app.builder.get_relative_uri(docname, "explorer")
         place["why"] = {
-            key: (said, link, _uri(app, docname, label)) for key, (said, link, label) in WHY.items()
+            key: (_(said), _(link), _uri(app, docname, label))
+            for key, (said, link, label) in WHY.items()
         }
 
 
@@ -123,7 +125,7 @@ def example() -> dict[str, Any]:
             "table": [[float(f"{x:.9g}") for x in row] for row in table.tolist()],
             "arriving": [[float(f"{x:.1f}") for x in row] for row in arriving.tolist()],
         },
-        "titles": TITLES,
+        "titles": {mode: [_(title) for title in titles] for mode, titles in TITLES.items()},
         "says": {
             "lookup": _said(lambda: embedding(outside, table)),
             "product": _said(lambda: one_hot(outside, len(WORDS))),
@@ -164,7 +166,7 @@ def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the parts, which are seen once the script runs, and the data, and end the element."""
     data = node["data"]
     told = {name: node[name] for name in ("small", "switches", "why", "more")}
-    parts = PARTS.render(data, **told)
+    parts = PARTS.render(data, _=_, **told)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'
     self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")

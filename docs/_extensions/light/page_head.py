@@ -38,6 +38,7 @@ MARKS = {
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
     "doctools.js": None,  # folds the rows of a module index, which this site does without
+    "translations.js": None,  # words of Sphinx's own search
     "sphinx_highlight.js": None,  # marks what Sphinx's search found; its link is an inline script
 }
 

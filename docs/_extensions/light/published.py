@@ -13,11 +13,12 @@ from typing import Any
 from xml.sax.saxutils import escape as escape_xml
 
 from docutils import nodes
+from language.frame import FOLDER
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
+from sphinx.locale import _
 
-FOLDER = "the project's folder, the one with `pyproject.toml`"
 MISSING, SITEMAP = "404", "sitemap.xml"
 HEAD = """<base href="{}"><meta name="robots" content="noindex">
 <meta name="description" content="There is no page at this address; the first page leads to all.">
@@ -43,14 +44,17 @@ def refuse_wrong_address(app: Sphinx) -> None:
 def name_repository(_app: Sphinx, config: Config) -> None:
     """Let pages say where the project's files are: ``{{ repository }}``, or ``{{ source }}``."""
     repository = config.html_context.get("repository")
-    said = f"[the repository](https://github.com/{repository})" if repository else FOLDER
-    source = f"Its source is {said}." if repository else ""
+    said = _("the project's folder, the one with `pyproject.toml`")
+    if repository:
+        name = _("the repository")
+        said = f"[{name}](https://github.com/{repository})"
+    source = _("Its source is {0}.").format(said) if repository else ""
     config.myst_substitutions = {"repository": said, "source": source}
 
 
 def page_for_wrong_addresses(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield the page that a host shows for an address without one."""
-    if app.config.html_baseurl:
+    if app.config.html_baseurl and app.config.language == "en":
         yield MISSING, {"title": "Page not found", "body": WORDS}, "page.html"
 
 
@@ -69,7 +73,7 @@ def describe(
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """Write the sitemap; without an address, remove what a build with one has left."""
-    if exception or app.builder.format != "html":
+    if exception or app.builder.format != "html" or app.config.language != "en":
         return
     address, missing = app.config.html_baseurl, app.outdir / f"{MISSING}.html"
     if not address:
@@ -79,7 +83,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     # A link within the page means the page itself, and not the first one.
     text = missing.read_text("utf-8").replace('href="#', f'href="{MISSING}.html#')
     missing.write_text(text, "utf-8")
-    places = (f"{address}{app.builder.get_target_uri(name)}" for name in sorted(app.env.found_docs))
+    names = [app.builder.get_target_uri(name) for name in sorted(app.env.found_docs)]
+    folders = ["", f"{FOLDER}/"] if app.tags.has("bilingual") else [""]
+    places = (f"{address}{folder}{name}" for folder in folders for name in names)
     urls = "\n".join(f"<url><loc>{escape_xml(place)}</loc></url>" for place in places)
     kind = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {kind}>'

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from language.frame import FOLDER
 from sphinx.application import Sphinx
 
 from light.fonts import for_formulas, with_icons
@@ -27,7 +28,8 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir, "_static")
-    paths = [path for path in Path(app.outdir).rglob("*.html") if static not in path.parents]
+    apart = {static, Path(app.outdir, FOLDER)}  # the second language has a build of its own
+    paths = [path for path in Path(app.outdir).rglob("*.html") if apart.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     # A page that this build did not write again links to what was made of its style sheets.
     sheet = static / SHEET

@@ -12,7 +12,7 @@ from sphinx.environment import BuildEnvironment
 
 def begin(app: Sphinx, _config: Config) -> None:
     """Wait for another build of this clone; then repair what a killed one left."""
-    build = Path(app.outdir).parent
+    build = Path(app.doctreedir).parent
     build.mkdir(parents=True, exist_ok=True)
     lock = FileLock(build / "build.lock")
     try:
@@ -57,12 +57,12 @@ def end(app: Sphinx, exception: Exception | None) -> None:
 
 
 def _marker(app: Sphinx) -> Path:
-    return Path(app.outdir).parent / f"unfinished-{app.builder.name}"
+    return Path(app.doctreedir).parent / f"unfinished-{app.builder.name}-{app.config.language}"
 
 
 def _markers(app: Sphinx) -> list[Path]:
     """Return the markers of every kind of build, since they share what they have read."""
-    return list(Path(app.outdir).parent.glob("unfinished-*"))
+    return list(Path(app.doctreedir).parent.glob("unfinished-*"))
 
 
 def _repair(cache: Path) -> None:

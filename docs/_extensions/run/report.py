@@ -4,6 +4,7 @@ from pathlib import Path
 from zlib import crc32
 
 import lint_pages
+from language.frame import FOLDER
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -27,8 +28,9 @@ def drop_removed(
         gone = [app.outdir / f"{docname}.{kind}" for docname in removed]
         # An environment that begins anew, as after an update, knows no page, and writes them all.
         left = [] if env.all_docs else app.outdir.rglob(f"*.{kind}")
-        for path in [*gone, *(path for path in left if "_static" not in path.parts)]:
-            path.unlink(missing_ok=True)
+        for path in [*gone, *left]:
+            if path.relative_to(app.outdir).parts[0] not in ("_static", FOLDER):
+                path.unlink(missing_ok=True)
     return []
 
 

@@ -27,6 +27,7 @@ from search.symptoms import said_under
 LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
 NAME = re.compile(r"\w[\w-]*")
 PART = re.compile(r"[^\W_]+")
+HAN = re.compile("[\u4e00-\u9fff]{2,}")
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 FIRST_LETTER = 40  # behind the quotes, which JSON would escape; find.js reads from there too
 
@@ -113,12 +114,18 @@ def _literal(data: Any) -> str:
 def _terms(entry: Entry, language: SearchLanguage) -> set[str]:
     """Return the stems of text and code; of a name its parts, and neighboring parts as one."""
     found = set()
-    for name in NAME.findall(f"{entry.text} {' '.join(entry.code)}"):
+    text = HAN.sub(_pairs, f"{entry.text} {' '.join(entry.code)}")
+    for name in NAME.findall(text):
         parts = [p.lower() for p in PART.findall(CAMEL.sub(" ", name)) if not p.isdigit()]
         says = {part for part in parts if len(part) > 1} - language.stopwords
         found |= {_stem(part, language) for part in says}
         found |= {"+" + _stem(a + b, language) for a, b in itertools.pairwise(parts)}
     return found
+
+
+def _pairs(found: re.Match[str]) -> str:
+    """Return the words of Chinese, which has no blanks: each two signs beside each other."""
+    return f" {' '.join(a + b for a, b in itertools.pairwise(found.group()))} "
 
 
 def _stem(word: str, language: SearchLanguage) -> str:
