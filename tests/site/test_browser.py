@@ -219,8 +219,8 @@ def test_nothing_moves_while_a_page_loads(browser, late, name):
     try:
         look(browser, late, name, 390, "light")
         browser.execute_async_script("document.fonts.ready.then(arguments[0])")
+        wait(browser, "first.size > 30")  # a busy machine may paint after all has come
         redrawn(browser)
-        assert browser.execute_script("return first.size") > 30
         assert browser.execute_script(MOVED) == []
     finally:
         Late.gate.set()
