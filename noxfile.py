@@ -35,7 +35,7 @@ def docs(session: nox.Session) -> None:
 
 
 def both(session: nox.Session, *options: str) -> None:
-    """Build the site in English and in Chinese; the second executes nothing, and links to it."""
+    """Build the site in English, then in Chinese, which executes nothing again."""
     session.run(*SITE, "-t", "bilingual", *options)
     session.run(*SITE[:-1], "build/html/zh", "-t", "bilingual", *CHINESE, *options)
 

@@ -33,7 +33,8 @@ extensions = [
     "sphinx_reredirects",
     "sphinxcontrib.bibtex",
 ]
-locale_dirs, gettext_compact = ["locale"], False
+locale_dirs = ["locale"]
+gettext_compact = False  # a catalog for each page
 templates_path = ["_templates"]  # each says what it changes in the theme, and until when
 
 # A page's output depends on more than its cells, which is all that the cache looks at:
@@ -69,12 +70,14 @@ intersphinx_mapping = {
     "scipy": ("https://docs.scipy.org/doc/scipy/", "inventories/scipy.txt"),
 }
 
-bibtex_bibfiles, bibtex_default_style = ["references.bib"], "plain"
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
 
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
-html_css_files, html_favicon = ["site.css", "frame.css"], "_static/favicon.svg"
+html_favicon = "_static/favicon.svg"
+html_css_files = ["site.css", "frame.css"]
 html_math_renderer = "mathml"
 html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {

@@ -36,19 +36,8 @@ def main(*names: str) -> None:
     for template in MADE.rglob("*.pot"):
         if template.relative_to(MADE).with_suffix("").as_posix() not in [*pages, "sphinx"]:
             template.unlink()
-    update = [
-        "sphinx-intl",
-        "update",
-        "-p",
-        str(MADE),
-        "-d",
-        "docs/locale",
-        "-l",
-        LANGUAGE,
-        "-w",
-        "0",
-    ]
-    subprocess.run([*update, "--no-obsolete"], cwd=ROOT, check=True)
+    update = "sphinx-intl update -p build/gettext -d docs/locale -w 0 --no-obsolete -l"
+    subprocess.run([*update.split(), LANGUAGE], cwd=ROOT, check=True)
 
 
 def add_frame(template: Path) -> None:

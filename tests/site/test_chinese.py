@@ -1,13 +1,16 @@
 """The pages in Chinese: the same code and outputs, every message translated, and found by search."""
 
 import re
+from types import SimpleNamespace
 
 import axe
 import lint_translations
 import pytest
 from babel.messages.pofile import read_po
 from bs4 import BeautifulSoup
+from docutils.utils import new_document
 from language.drawings import message, translated
+from language.frame import lead
 from scratch import SPHINX, Copy, cell
 from selenium.webdriver.common.by import By
 from served import ROOT, errors, look, wait
@@ -144,6 +147,28 @@ def test_a_page_leads_to_itself_in_the_other_language(site, name):
         link = BeautifulSoup(path.read_text("utf-8"), "html.parser").select_one("a.language")
         assert (link["hreflang"], link["lang"]) == (code, code)
         assert (path.parent / link["href"]).resolve() == other.resolve()
+
+
+@pytest.mark.parametrize(("language", "folder"), [("en", ""), ("zh_CN", "zh/")])
+def test_a_published_page_names_both_addresses(language, folder):
+    """For search engines, the same from either language."""
+    base, page = "https://example.org/site/", "tutorials/lookup-is-matmul"
+    config = SimpleNamespace(
+        language=language,
+        html_baseurl=f"{base}{folder}",
+        locale_dirs=["locale"],
+        gettext_compact=False,
+    )
+    app = SimpleNamespace(
+        config=config,
+        srcdir=ROOT / "docs",
+        tags=SimpleNamespace(has="bilingual".__eq__),
+        builder=SimpleNamespace(get_target_uri="{}.html".format),
+    )
+    context = {"content_root": "../", "pageurl": f"{base}{folder}{page}.html"}
+    lead(app, page, "page.html", context, new_document(page))
+    addresses = {"en": f"{base}{page}.html", "zh-CN": f"{base}zh/{page}.html"}
+    assert context["languages"] == addresses
 
 
 def test_the_switch_keeps_the_section(browser, address):
