@@ -110,6 +110,8 @@ def test_the_first_cell_asks_for_the_extras_of_the_parts_that_are_used():
     assert 'needed = ["lookup_matmul", "torch", "matplotlib", "cloudpickle"]' in code
     assert "pip install 'a.whl[figures,sharded]'" in code
     assert f'"lookup-matmul[figures,sharded] @ {BASE}a.whl"' in needs(sources, f"{BASE}a.whl")
+    alone = needs(["import matplotlib, scipy, torch"], "a.whl")
+    assert "pip install 'a.whl' matplotlib\"" in alone  # which no part of the package brings
 
 
 def test_the_wheel_holds_the_package_and_its_recordings(taken):

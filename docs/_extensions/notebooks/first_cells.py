@@ -10,6 +10,7 @@ from typing import Any
 
 from claims.cells import parsed
 from nbformat import v4 as nbformat_v4
+from packaging.requirements import Requirement
 from run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
@@ -59,10 +60,10 @@ def needs(sources: list[str], wheel: str) -> str:
     modules = {name for source in sources for name in imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
     known = distributions()
-    brought = " ".join(requires("lookup-matmul") or [])
-    names = sorted({known[module][0] for module in modules})
-    besides = "".join(f" {name}" for name in names if name not in brought)
     used = [more for part, more in PARTS.items() if re.search(rf"\b{part}\b", "\n".join(sources))]
+    brought = installed(["", *(extra for _, extra in used)])
+    names = sorted({known[module][0] for module in modules} - brought)
+    besides = "".join(f" {name}" for name in names)
     needed = list(dict.fromkeys([PACKAGE, "torch", *(name for name, _ in used), *sorted(modules)]))
     wanted = f"[{','.join(extra for _, extra in used)}]" if used else ""
     published = "://" in wheel
@@ -72,6 +73,16 @@ def needs(sources: list[str], wheel: str) -> str:
         needed=repr(needed).replace("'", '"'),
         command=command.format(wanted=wanted, wheel=wheel, besides=besides),
     )
+
+
+def installed(extras: list[str]) -> set[str]:
+    """Return what comes with the package and these of its extras; "" is the package alone."""
+    needed = map(Requirement, requires("lookup-matmul") or [])
+    return {
+        need.name
+        for need in needed
+        if not need.marker or any(need.marker.evaluate({"extra": extra}) for extra in extras)
+    }
 
 
 def settings() -> str:

@@ -37,7 +37,8 @@ def main() -> None:
         path = folder / f"{slug}{threads}{'-quick' * quick}.json"
         if quick:
             path.unlink(missing_ok=True)  # a trial is no use to the next one
-        print(f"Recording {name} into {path}; interrupt it at any time, and run it again to go on.")
+        again = "" if quick else ", and run it again to go on"
+        print(f"Recording {name} into {path}; interrupt it at any time{again}.")
         cases = sweep("quick" if quick else device)
         recording = record(path, cases, quick=quick, minutes=options.minutes, **made)
     except (ValueError, OSError, DeviceLost) as error:  # OSError: a folder nobody can write to

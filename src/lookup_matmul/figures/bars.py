@@ -95,7 +95,7 @@ def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: 
                 if part not in ax.get_legend_handles_labels()[1]:
                     bar.set_label(part)
                 left += size
-            total = f"{left:.3g}" if left < 1_000 else f"{left:,.0f}"
+            total = f"{left:.3g}" if left < 999.5 else f"{left:,.0f}"
             ax.text(0, k + 0.22, f"{whole}: {total}", color=INK, va="center")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
         return finish(ax, alt)

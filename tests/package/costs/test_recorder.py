@@ -223,7 +223,9 @@ def test_the_command_makes_a_recording_and_says_what_to_do(
     path.parent.mkdir()
     (path.parent / "a-r-b-2-threads-quick.json").write_text("an old trial, replaced")
     run_command(monkeypatch, path, *options)
-    assert said in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert said in printed
+    assert ("and run it again to go on" in printed) == ("--quick" not in options)
     found = kept(path.parent / name)
     assert found["provenance"]["quick"] == ("--quick" in options)
     assert len(found["cases"]) == count

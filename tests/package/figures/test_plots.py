@@ -127,7 +127,7 @@ def test_parts_are_as_long_as_they_are_large():
     unit = end - begin
     # The other part has no pattern.
     assert (begin - edge, other - edge) == pytest.approx((2 * unit, 5 * unit), rel=1e-3)
-    for size, said in ((1000.0, "1,000"), (2048.0, "2,048")):
+    for size, said in ((999.4, "999"), (999.6, "1,000"), (2048.0, "2,048")):
         assert f"large: {said}" in texts(draw_parts({"large": {"left": size}}, **ASIDE).svg)
 
 
