@@ -170,6 +170,18 @@ def test_every_check_is_listed_and_counted(pages):
     assert f"{counted:,}" in pages["index"].select_one("article").get_text()
 
 
+def test_no_check_is_listed_under_a_sentence_that_only_cites(pages):
+    """A sentence above the cited one is what the code tests."""
+    tested, cited = set(), set()
+    for name in ("checked/path", "checked/other-pages"):
+        for item in pages[name].select("details.ledger li"):
+            link, page = item.a.get_text(), item.a["href"].partition("#")[0]
+            sentence = item.get_text().removesuffix(link).strip()
+            assert sentence
+            (cited if link == "cited" else tested).add((sentence, page))
+    assert len(cited) > 80 and not tested & cited
+
+
 def test_a_check_is_one_quiet_line_with_a_name(pages):
     """It needs no script: a native element, closed, whose summary says what is checked."""
     folds = [fold for page in pages.values() for fold in page.select("details.fold.check")]

@@ -12,14 +12,30 @@ CODE = "cell_code"
 
 
 def sentence_above(place: nodes.Element) -> str:
-    """Return the last sentence before a node in its section, or nothing; each has its line."""
+    """Return the last sentence before a node in its section, or nothing; each has its line.
+
+    What only cites is passed over while the section has another sentence.
+    """
+    last = ""
     before = _previous(place)
     while before is not None:
-        paragraphs = list(before.findall(lambda n: isinstance(n, nodes.paragraph | nodes.caption)))
-        if paragraphs and (words := said(paragraphs[-1]).strip()):
-            return words.splitlines()[-1].strip()
+        for paragraph in reversed(list(before.findall(_is_prose))):
+            sentences = _sentences(paragraph)
+            last = last or "".join(sentences[-1:])
+            inlines = paragraph.findall(nodes.inline)
+            cited = [s for i in inlines if "cited" in i["classes"] for s in _sentences(i)]
+            if own := [sentence for sentence in sentences if sentence not in cited]:
+                return own[-1]
         before = _previous(before)
-    return ""
+    return last
+
+
+def _is_prose(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.paragraph | nodes.caption)
+
+
+def _sentences(node: nodes.Node) -> list[str]:
+    return [line.strip() for line in said(node).strip().splitlines()]
 
 
 def said(node: nodes.Node) -> str:
