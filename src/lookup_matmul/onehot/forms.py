@@ -75,7 +75,8 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     The encoding takes ``ids.numel() * vocabulary size`` elements of the weight's dtype.
     The product obeys what the process has chosen for matrix products:
     reduced float32 precision (:func:`torch.set_float32_matmul_precision`) rounds the table,
-    and inside :class:`torch.autocast` the result has autocast's dtype instead of the weight's.
+    and inside :class:`torch.autocast` the result has autocast's dtype instead of the weight's,
+    unless that is float64.
 
     Examples
     --------

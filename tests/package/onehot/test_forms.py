@@ -110,6 +110,7 @@ def test_autocast_changes_the_dtype_of_the_product_only():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert lookup(ids, weight).dtype == torch.float32
         assert one_hot_matmul(ids, weight).dtype == torch.bfloat16
+        assert one_hot_matmul(ids, weight.double()).dtype == torch.float64
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64], ids=str)
