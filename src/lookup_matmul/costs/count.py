@@ -30,7 +30,8 @@ Form: TypeAlias = tuple[int, list[Counted]]  # bytes of what is given to it, and
 def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     """Count what each kernel of a case has to do, in order, for so many distinct ids.
 
-    What no case can hold and a form that is not of its direction are a ValueError.
+    An unknown direction, draw, dtype or cache, and a form that is not of the direction, are a
+    ValueError.
 
     Examples
     --------

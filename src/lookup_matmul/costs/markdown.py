@@ -25,8 +25,8 @@ def in_unit(seconds: float) -> str:
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown, a line for each row, readable as plain text too.
 
-    A column is flush right if all its cells begin with a digit or are a dash and it is not the
-    first. Each row has as many cells as there are names in the header. Cells stand as they are:
+    A column is flush right if all its cells begin with a digit or are an en dash and it is not
+    the first. Each row has as many cells as there are names in the header. Cells stand as they are:
     write those with text of strangers, or with a ``|``, by :func:`escaped` first.
 
     Examples

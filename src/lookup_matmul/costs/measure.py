@@ -34,7 +34,7 @@ def measure_cases(
     Cases that share their inputs stand together; one predicted to take more than ``patience_s``
     seconds for one call is skipped. The ceilings are as :func:`measure_ceilings` gives them, the
     device is ``"cpu"`` or ``"cuda"``, and another, or one that is not there, is a ValueError, as is
-    what no case can hold; an error that leaves a GPU unusable is a RuntimeError.
+    an unknown direction, draw, dtype, cache or form; an error that leaves a GPU unusable is a RuntimeError.
     Returns a dictionary for each case: the case, its ``distinct`` ids and ``predicted_s``; then
     ``skipped``, which says why it was not timed, or the members of :class:`Spread`,
     ``max_error``, ``relative_error`` (in norm), ``error_bound`` (of each element),

@@ -51,7 +51,7 @@ def predicted_s(case: Case, distinct: int, ceilings: Any) -> float:
     Williams, Waterman and Patterson, CACM 52 (2009), besides the first touch of new memory.
     The bandwidth is that of the call's working set, cold that of the largest measured; a dtype
     without a rate has float32's, and a form whose calls have no price is a KeyError;
-    what no :class:`Case` can hold is a ValueError.
+    an unknown direction, draw, dtype, cache or form is a ValueError.
 
     Examples
     --------

@@ -21,8 +21,8 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     tensor. An array of SciPy that is read-only or not contiguous is copied.
 
     Rows of another kind or format, and arrays of a dtype that is not allowed, are a TypeError.
-    Arrays that do not fit together, as :func:`check_bags` says, are a ValueError. A column that is
-    negative or not below the number of columns is an IndexError.
+    Arrays that do not fit together, as :func:`check_bags` says, or have another byte order are a
+    ValueError. A column that is negative or not below the number of columns is an IndexError.
 
     Notes
     -----

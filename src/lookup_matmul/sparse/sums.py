@@ -32,10 +32,10 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     :func:`dense_matmul` has both.
 
     An argument of another kind, format or dtype is a TypeError. Another number of columns than rows
-    of the table, arrays that do not fit together, and any tensor on the device ``meta`` are a
-    ValueError. A column that is negative or not below the vocabulary size is an IndexError. Two
-    other devices are left to torch. With ``check=False`` the caller vouches for the input, and a
-    broken matrix may crash the process.
+    of the table, arrays that do not fit together or have another byte order, and any tensor on the
+    device ``meta`` are a ValueError. A column that is negative or not below the vocabulary size is
+    an IndexError. Two other devices are left to torch. With ``check=False`` the caller vouches for
+    the input, and a broken matrix may crash the process.
 
     Notes
     -----

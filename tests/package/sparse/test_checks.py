@@ -49,6 +49,7 @@ BROKEN = {
     "scipy too many columns": (lambda: sparse.csr_array((3, 5)), ValueError, "rows has 5 columns and the table 4 rows, expected as many; column k of the one multiplies row k of the other, so make both from the same vocabulary."),
     "scipy CSC": (lambda: scipy_rows().tocsc(), TypeError, "rows is a SciPy matrix of format 'csc' and shape (3, 4), expected CSR with two dimensions; convert a matrix with rows.tocsr()."),
     "torch column too large": (lambda: torch_rows([0, 2, 3], [1, 2**33, 0]), IndexError, f"row 0 names column {2**33}, but a table of 4 rows takes 0 <= column <= 3; 1 of the 3 entries is outside. Give the table more rows or correct the col_indices."),
+    "scipy other byte order": (lambda: scipy_rows(data=np.ones(3, ">f4")), ValueError, "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported."),
     "torch Boolean": (lambda: (torch.eye(4) > 0).to_sparse_csr(), TypeError, "values has dtype torch.bool, expected an integer or floating one; convert with .float() if True counts as 1."),
     "torch dense": (lambda: torch.ones(3, 4), TypeError, "rows is a tensor of layout torch.strided and shape (3, 4), expected torch.sparse_csr with two dimensions; convert a matrix with rows.to_sparse_csr()."),
     "bags without the end": (lambda: (IDS, OFFSETS[:-1], VALUES), ValueError, "row 1 ends at offsets[2] = 2, expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
