@@ -7,7 +7,14 @@ from typing import Any
 import torch
 
 from lookup_matmul.costs import clock
-from lookup_matmul.costs.cases import DTYPES, Case, check_result, sample_ids, sample_inputs
+from lookup_matmul.costs.cases import (
+    DTYPES,
+    Case,
+    check_case,
+    check_result,
+    sample_ids,
+    sample_inputs,
+)
 from lookup_matmul.costs.contenders import contender
 from lookup_matmul.costs.count import kernels
 from lookup_matmul.costs.machine import check_device
@@ -34,7 +41,8 @@ def measure_cases(
     Cases that share their inputs stand together; one predicted to take more than ``patience_s``
     seconds for one call is skipped. The ceilings are as :func:`measure_ceilings` gives them, the
     device is ``"cpu"`` or ``"cuda"``, and another, or one that is not there, is a ValueError, as is
-    an unknown direction, draw, dtype, cache or form; an error that leaves a GPU unusable is a RuntimeError.
+    an unknown direction, draw, dtype, cache or form; an error that leaves a GPU unusable is a
+    RuntimeError.
     Returns a dictionary for each case: the case, its ``distinct`` ids and ``predicted_s``; then
     ``skipped``, which says why it was not timed, or the members of :class:`Spread`,
     ``max_error``, ``relative_error`` (in norm), ``error_bound`` (of each element),
@@ -53,7 +61,7 @@ def measure_cases(
     results: list[dict[str, Any]] = []
     for _, group in groupby(cases, key=lambda case: case[1:]):
         together, calls = list(group), dict[Case, clock.Call]()
-        first = together[0]
+        check_case(first := together[0])
         ids = sample_ids(first.draw, first.ids, first.vocab_size)
         distinct = int(torch.bincount(ids).count_nonzero())
         limits = (distinct, ceilings, device, patience_s)

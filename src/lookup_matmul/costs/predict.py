@@ -11,6 +11,7 @@ from lookup_matmul.costs.cases import DTYPES, Case, sample_ids, sample_inputs
 from lookup_matmul.costs.clock import Call, flush, time_side_by_side
 from lookup_matmul.costs.contenders import ALONE, COMPILED, contender, forms_of
 from lookup_matmul.costs.count import kernels
+from lookup_matmul.costs.machine import check_device
 from lookup_matmul.equality.rounding import precision_of
 
 FEW, MANY = 2, 1024  # ids for the price of a call, of which torch would not sort one, and of each
@@ -34,6 +35,7 @@ def measure_ceilings(device: str, *, quick: bool = False) -> dict[str, Any]:
     >>> sorted(measure_ceilings("cpu", quick=True))
     ['bandwidth', 'first_touch', 'fixed_s', 'rate', 'row_s']
     """
+    check_device(device)
     (hot, hot_row), (cold, cold_row) = (_prices(device, heat, quick) for heat in ("hot", "cold"))
     return {
         "fixed_s": {"hot": hot, "cold": cold},

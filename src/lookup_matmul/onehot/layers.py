@@ -82,7 +82,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
 
 
 def copy_weight(source: nn.Module, target: nn.Module) -> None:
-    """Copy the table of one layer into the other, transposing on the way; never shares storage.
+    """Copy the numbers of one layer's table into the other's, transposing on the way.
 
     The values land in the target's own parameter, so optimizers that hold it stay valid.
     One is a :class:`torch.nn.Embedding`, the other a :class:`torch.nn.Linear` without bias, of one

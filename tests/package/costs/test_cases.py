@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lookup_matmul.costs import kernels, predicted_s, sample_ids
+from lookup_matmul.costs import kernels, measure_cases, predicted_s, sample_ids
 from lookup_matmul.costs.cases import DTYPES, Case, sample_inputs
 
 CASE = Case("lookup", "forward", 7, 3, 20, "uniform", "float32", "hot")
@@ -39,6 +39,7 @@ def test_frequencies_follow_zipfs_law():
     [
         ({"form": "look up"}, "form is 'look up', expected one of lookup, one-hot built"),
         ({"cache": "warm"}, "cache is 'warm', expected one of hot, cold"),
+        ({"draw": "normal"}, "draw is 'normal', expected one of uniform, zipf, equal"),
         ({"bags": 3}, "form is 'lookup', expected one of embedding bag"),
     ],
 )
@@ -47,6 +48,8 @@ def test_what_no_case_can_hold_is_refused(wrong, message):
     for ask in (lambda case: kernels(case, 2), lambda case: predicted_s(case, 2, {})):
         with pytest.raises(ValueError, match=message):
             ask(CASE._replace(**wrong))
+    with pytest.raises(ValueError, match=message):
+        measure_cases([CASE._replace(**wrong)], ceilings={}, device="cpu")
     with pytest.raises(KeyError, match="normal"):
         sample_ids("normal", 3, 10)
 

@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from lookup_matmul import peak_bytes
-from lookup_matmul.costs import Case, machine, measure_cases, provenance, time_side_by_side
+from lookup_matmul.costs import (
+    Case,
+    machine,
+    measure_cases,
+    measure_ceilings,
+    provenance,
+    time_side_by_side,
+)
 from lookup_matmul.costs.memory import free_bytes
 
 COMMIT = "0123456789" * 4
@@ -59,6 +66,7 @@ MEASURING = {
     "provenance": lambda device: provenance(device, "command", commit=COMMIT),
     "clock": lambda device: time_side_by_side({"sum": torch.ones(2).sum}, device=device),
     "cases": lambda device: measure_cases([CASE], ceilings={}, device=device),
+    "ceilings": lambda device: measure_ceilings(device, quick=True),
     "peak": lambda device: peak_bytes(list, device),
 }
 
