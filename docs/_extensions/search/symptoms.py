@@ -123,7 +123,7 @@ def _item(uri: str, entry: Symptom) -> nodes.list_item:
     """Return the link, the cause, and what the error says where the link does not."""
     title, texts = entry.title, [" ".join(text.split()) for text in entry.said]
     named = "".join(n.astext() for n in title)
-    if texts and texts[0].partition(": ")[2] == named:
+    if texts and named in (texts[0], texts[0].partition(": ")[2]):
         title = [nodes.literal("", texts.pop(0), classes=["says"])]
     title = [n.deepcopy() for n in title]
     link = nodes.reference("", "", *title, refuri=f"{uri}#{entry.anchor}")
