@@ -80,7 +80,8 @@ def record(
         _add_ceilings(recording)
     write_recording(path, recording)
     now = time.monotonic()  # at the end, ceilings are measured once more
-    end = begun + 60 * minutes - max(now - begun, LEAST_S) if minutes else float("inf")
+    given_s = 60 * minutes if minutes is not None else float("inf")
+    end = begun + given_s - max(now - begun, LEAST_S)
     for k, group in enumerate(bar := tqdm(groups)):
         if (now := time.monotonic()) > end:
             break

@@ -128,7 +128,7 @@ torch.tensor([2, 1]))
     def agrees(self) -> bool:
         """Tell whether the two agree as they are, in every bit, in value or within rounding.
 
-        The gradients, too, if they were asked for and could be compared.
+        The gradients, too, if they were asked for.
         """
         outputs = self.verdict not in (DIFFERENT, MISSING)
         return outputs and (self.gradients is None or self.gradients.agrees)

@@ -72,6 +72,13 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
             "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
             "on the module that holds it."
         )
+    members = (layer.named_parameters(recurse=False), layer.named_buffers(recurse=False))
+    held = {member for found in (*members, layer.named_children()) for member, _ in found}
+    if added := held - {"weight", "bias", "linear"}:
+        raise ValueError(
+            f"{name} holds {', '.join(sorted(added))} besides its table, which the swap would "
+            "lose; register it on the module around the layer."
+        )
     if hooked := [kind for kind, hooks in vars(layer).items() if "state_dict" in kind and hooks]:
         raise ValueError(
             f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "

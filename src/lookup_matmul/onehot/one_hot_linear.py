@@ -21,7 +21,7 @@ class OneHotLinear(nn.Module):
 
     ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
     not copied; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no
-    gradient from here and keeps its numbers, as in an Embedding; −1 is the last row.
+    gradient from here, as in an Embedding; −1 is the last row.
 
     What is no Linear, or one with a ``forward`` of its own, is a TypeError, and so are ids that are
     not int32 or int64. A bias, a weight that is computed from other parameters, and a

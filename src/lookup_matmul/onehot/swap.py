@@ -46,9 +46,10 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     found; for a subclass or a ``forward`` of its own; and for a layer inside
     ``DistributedDataParallel`` or FSDP, which would not know the new Parameter.
     Raise ValueError if there is nothing to swap; if a layer uses ``max_norm``,
-    ``scale_grad_by_freq`` or ``sparse``; if its weight is computed from others, has no numbers,
-    shares memory with another tensor, or has hooks that expect its shape; and if the product
-    differs, as it does for NaN, infinity and reduced precision.
+    ``scale_grad_by_freq`` or ``sparse``, holds more than its table, or has hooks on its state dict;
+    if its weight is computed from others, has no numbers, shares memory with another tensor, or has
+    hooks that expect its shape; and if the product differs, as it does for NaN, infinity and
+    reduced precision.
 
     Notes
     -----
@@ -156,7 +157,7 @@ def _table_of_embedding(name: str, layer: nn.Embedding) -> nn.Parameter:
     weight = table_of(name, layer)
     check_plain(name, layer, nn.Embedding)
     for option, why in REMEDIES.items():
-        if value := getattr(layer, option):
+        if (value := getattr(layer, option)) is not None and value is not False:
             raise ValueError(f"{name} is an Embedding with {option}={value}: {why}.")
     return weight
 

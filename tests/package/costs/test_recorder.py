@@ -131,6 +131,7 @@ def test_time_runs_out_and_a_rerun_goes_on(path, monkeypatch):
     whole = record(path, SWEPT, minutes=9, **MADE | {"command": "another"})
     assert whole["complete"]
     assert ids_in(whole) == [1, 2, 3, 4]
+    assert not record(path.with_name("none.json"), SWEPT, minutes=0, **MADE)["cases"]
 
 
 @pytest.mark.parametrize("name", ["device", "torch", "quick"])
