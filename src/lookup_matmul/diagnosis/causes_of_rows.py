@@ -29,15 +29,20 @@ def order(pair: Pair) -> list[Remedy]:
         if not moves:
             return pair
         moves = {row: place for row, place in moves.items() if row < count}
-        rest = iter(sorted(set(range(count)) - set(moves.values())))
-        order = [moves[row] if row in moves else next(rest) for row in range(count)]
+        left = set(range(count)) - set(moves.values())  # where rows stay that are there
+        rest = iter(sorted(left & set(moves)))
+        for row in (row for row in range(count) if row not in moves):
+            moves[row] = row if row in left else next(rest)
+        order = [moves[row] for row in range(count)]
         return pair.put(replace(pair.b, table=pair.b.weight[order]))
 
-    def seen(pair: Pair) -> str:
-        moves, verb = find(pair.a.weight, pair.b.weight)
-        return (
-            f"{named(moves)} of {pair.a.called} {verb} {named(moves.values())} of {pair.b.called}"
-        )
+    def seen(repaired: Pair) -> str:
+        for tables in (repaired, pair):  # rows that were repaired may go together no more
+            moves, verb = find(tables.a.weight, tables.b.weight)
+            if moves:
+                at = named(moves.values())
+                return f"{named(moves)} of {pair.a.called} {verb} {at} of {pair.b.called}"
+        return f"rows of {pair.a.called} are other rows of {pair.b.called}"
 
     advice = "give a thing the same id in both, or put the rows of b in the order of a"
     return [Remedy("order of the rows", advice, put, seen, True)]

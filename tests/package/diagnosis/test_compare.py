@@ -164,6 +164,7 @@ ROWS = [
     ("order of the rows", lambda t: t.flip(0), "are rows"),
     ("order of the rows", lambda t: torch.cat([t[1:], t[:1] + 1]), "rows 1, 2, 3, "),
     ("order of the rows", lambda t: t[1:], "are rows 0, 1, 2, "),
+    ("order of the rows", lambda t: torch.cat([t[[2, 1, 4, 3, 6, 5]], t[:1] + 1]), "2, 4, 6 "),
     ("scaled rows", lambda t: t * t.shape[1] ** 0.5, "which is the square root of the embedding"),
     ("scaled rows", lambda t: t / t.shape[1] ** 0.5, "which is one over the square root of the"),
     ("scaled rows", lambda t: t * -0.3, "b (Linear) holds -0.3 times the numbers of a (Embedding)"),
@@ -185,6 +186,17 @@ def test_another_order_scale_or_shape_of_a_table_is_named(name, change, evidence
     case.bias = torch.arange(1.0, 12)
     assert_named(found(case), {name, "bias"})
     assert_named(compare(change(first), first, case.given), {name})
+
+
+def test_the_words_for_an_order_name_rows_that_were_repaired_too():
+    """Zeros in place of a NaN go with no row of the other table."""
+    first = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
+    second = first.clone()
+    second[0, 1] = torch.nan
+    report = found(Case(first, second[[1, 2, 3, 4, 0]], torch.tensor([2, 3, 1])))
+    assert_named(report, {"order of the rows", "NaN or infinity"})
+    said = "rows 1, 2, 3, 4 of a (Embedding) are rows 0, 1, 2, 3 of b (Linear)"
+    assert said in [cause.evidence for cause in report.causes]
 
 
 def test_an_order_that_leaves_two_rows_out_is_none():
