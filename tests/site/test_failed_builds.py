@@ -100,6 +100,8 @@ def test_each_fault_is_named_until_it_is_mended(copy: Copy) -> None:
         said = re.compile(rf"{name}\.md:\d+: .*{re.escape(reason)}")
         assert len([line for line in lines if said.search(line)]) == 1, (name, reason, lines)
     assert len([line for line in lines if not line.startswith("    ")]) == len(reasons)
+    for name in ("judged", "false", "below"):
+        assert 'class="tick"' not in copy.html(name), "a check that failed or never ran has a tick"
     right = copy.stamp()
     second = copy.build()
     assert second.returncode != 0

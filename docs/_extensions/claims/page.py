@@ -16,7 +16,6 @@ from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
 
-from claims.cells import kinds_of
 from claims.faults import failed, judge, noise
 from claims.folds import fold_cell
 from claims.sentence import CODE, said, sentence_above
@@ -61,10 +60,12 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             continue
         place = shown.get(index, place)
         # What stands below a cell that failed was not run, and cannot be judged.
-        kinds, fault = judge(cell) if index <= ended else (kinds_of(cell.source), None)
+        kinds, fault = judge(cell) if index <= ended else ([], None)
         for message in filter(None, (noise(cell) if index <= ended else None, fault)):
             # A removed cell is in no node, and is named by its line in the source.
             LOG.warning(message, location=shown.get(index, (docname, page.lines[index] + 1)))
+        if fault or index >= ended:  # it stays open, and neither counts nor gets a tick
+            continue
         anchor = f"check-{len(claims.checks) + 1}" if kinds else None
         if anchor:
             check = Check(anchor, _section_of(place), sentence_above(place), kinds)

@@ -25,10 +25,10 @@ class Case(NamedTuple):
     ``form`` is how it is computed, such as ``"lookup"``; ``direction`` is ``"forward"``, or
     ``"backward"`` to the table's gradient. The table has ``vocab_size`` rows and ``dim`` columns;
     ``ids`` are looked up, drawn as ``draw`` says, see :func:`sample_ids`. ``dtype`` is
-    ``"float32"``, ``"bfloat16"``, ``"float16"``, or ``"tf32"``: float32 tables whose products a GPU
-    may round to ten bits after the point. ``cache`` is ``"hot"`` for a call again and again,
-    ``"cold"`` for one after other data went through the caches. So many ``bags`` share the ids
-    evenly; 0 is a row of its own for each id.
+    ``"float32"``, ``"bfloat16"``, ``"float16"``, or ``"tf32"``: float32 tables that a GPU may round
+    to ten bits after the point before it multiplies. ``cache`` is ``"hot"`` for a call again and
+    again, ``"cold"`` for one after other data went through the caches. So many ``bags`` share the
+    ids evenly; 0 is a row of its own for each id.
     """
 
     form: str

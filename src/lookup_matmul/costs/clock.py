@@ -49,11 +49,11 @@ def time_side_by_side(
     """Time contenders in turns, so that a change of the machine's speed meets all of them.
 
     Each of the rounds, at least 2, gives each call, of no argument, a turn of about ``block_s``
-    seconds, after a hundredth of its calls that fills the caches. What is to ``prepare``, to
-    empty the caches, say, is called before each timed call, and a turn is then a single one.
-    On ``"cuda"`` the GPU's clock is read, for at most 100 calls in a turn or 50 prepared ones;
-    another watch gives seconds, from a call, a number of calls and ``prepare``. A device that is
-    none of these or not there is a ValueError.
+    seconds, or less for a call of a few microseconds, after a hundredth of its calls that fills the
+    caches. What is to ``prepare``, to empty the caches, say, is called before each timed call, and
+    a turn is then a single one. On ``"cuda"`` the GPU's clock is read, for at most 100 calls in a
+    turn or 50 prepared ones; another watch gives seconds, from a call, a number of calls and
+    ``prepare``. A device that is none of these or not there is a ValueError.
 
     Examples
     --------

@@ -20,7 +20,8 @@ def allocated_bytes(call: Call) -> int:
     torch make, on any device, and those that ``out=`` or ``resize_`` made larger, which are written
     anew; views and results written in place add nothing, nor does the memory of NumPy's arrays.
     What :func:`torch.load` and ``copy.deepcopy`` make is not counted right. Scratch memory inside a
-    kernel is not seen; :func:`peak_bytes` sees what of it torch's allocator gives.
+    kernel is not seen; :func:`peak_bytes` sees what of it torch's allocator gives. Tensors are
+    strided or sparse; of other layouts, such as jagged ones, torch's own error is raised.
 
     Examples
     --------

@@ -85,8 +85,8 @@ def dense_rows(
 
     The rows are as for :func:`sum_of_rows`, whose errors this has; duplicates add up. Returns shape
     (number of rows, vocab_size) on their device; gradients flow to values that are tensors and
-    require them. The ``dtype`` is by default :func:`torch.get_default_dtype`; an integer one takes
-    integer values only, and those that it cannot hold wrap around.
+    require them. The ``dtype`` is by default :func:`torch.get_default_dtype`; an integer one,
+    signed or uint8, takes integer values only, and those that it cannot hold wrap around.
 
     A dtype that would cut fractions off, and a ``vocab_size`` that is no ``int``, are a TypeError,
     a negative one is a ValueError. ``check=False`` leaves a broken matrix to torch.
