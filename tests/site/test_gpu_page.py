@@ -106,7 +106,7 @@ def test_no_recording_then_two(copy: Copy) -> None:
     """Each build shows what there is, and names it at every number."""
     page = built(copy)
     text = shown(page)
-    assert "No recording of a GPU has been made yet, so all three are open." in text
+    assert "No GPU has been recorded yet." in text
     assert [len(page.select(kind)) for kind in ("svg.drawing", "table")] == [2, 0]
     link = page.select_one("a.sd-btn[download]")
     assert link["href"] == f"{NAME}.ipynb"
@@ -123,7 +123,7 @@ def test_no_recording_then_two(copy: Copy) -> None:
     write_recording(folder / "bad-device.json", marked)
     page = built(copy)
     text = shown(page)
-    assert "so all three are open" not in text
+    assert "No GPU has been recorded yet." not in text
     assert (
         "A device, driver 580.95.05, CUDA 13.0, torch 2.13.0+cu130, recorded on 2026-01-31" in text
     )
