@@ -74,7 +74,8 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
         )
     members = (layer.named_parameters(recurse=False), layer.named_buffers(recurse=False))
     held = {member for found in (*members, layer.named_children()) for member, _ in found}
-    if added := held - {"weight", "bias", "linear"}:
+    own = {nn.Embedding: {"weight"}, nn.Linear: {"weight", "bias"}}.get(kind, {"linear"})
+    if added := held - own:
         raise ValueError(
             f"{name} holds {', '.join(sorted(added))} besides its table, which the swap would "
             "lose; register it on the module around the layer."

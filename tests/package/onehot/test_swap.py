@@ -258,6 +258,7 @@ REFUSED = {
     "max_norm of zero": (lambda: nn.Embedding(5, 3, max_norm=0.0), ValueError, "inner.layer is an Embedding with max_norm=0.0"),
     "buffer": (lambda: with_weight(lambda e: e.register_buffer("scale", torch.ones(3))), ValueError, "inner.layer holds scale besides its table, which the swap would lose"),
     "Parameter": (lambda: with_weight(lambda e: e.register_parameter("extra", nn.Parameter(torch.ones(3)))), ValueError, "inner.layer holds extra besides its table"),
+    "bias": (lambda: with_weight(lambda e: e.register_parameter("bias", nn.Parameter(torch.ones(3)))), ValueError, "inner.layer holds bias besides its table"),
     "child": (lambda: with_weight(lambda e: e.add_module("norm", nn.LayerNorm(3))), ValueError, "inner.layer holds norm besides its table"),
     "scale_grad_by_freq": (lambda: nn.Embedding(5, 3, scale_grad_by_freq=True), ValueError, "inner.layer is an Embedding with scale_grad_by_freq=True"),
     "sparse": (lambda: nn.Embedding(5, 3, sparse=True), ValueError, "inner.layer is an Embedding with sparse=True: the gradient of a product is dense"),
