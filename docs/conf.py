@@ -53,6 +53,7 @@ myst_heading_anchors = 3
 napoleon_preprocess_types = True
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
+autosummary_generate = False  # its lists name what stands on our own pages
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 80  # longer ones get a line for each parameter
 # torch and SciPy define these in private places and document them under other names.

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,7 @@ def _pairs(found: re.Match[str]) -> str:
     return f" {' '.join(a + b for a, b in itertools.pairwise(found.group()))} "
 
 
+@cache  # pages share most of their words
 def _stem(word: str, language: SearchLanguage) -> str:
     """Return the stem, the same for British and American spelling, as ``find.js`` does."""
     return language.stem(re.sub(r"(?<=\w{3})our", "or", re.sub(r"z(?=[aei])", "s", word)))
