@@ -110,6 +110,7 @@ def _remove_listener() -> None:
 
 
 if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # any other process only reads this
+    import torch._dynamo  # which the first gradient of a collective and the first optimizer import
     import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
 
