@@ -24,7 +24,7 @@ from notebooks.gpu_notebook import NAME
 from run.pages import read
 
 RECORDED = "src/lookup_matmul/recorded"
-COMMAND = "lookup_matmul.costs --minutes 2 --out recordings"
+COMMAND = "lookup_matmul.costs --minutes 2 --out recordings --commit"
 NAMED = "tutorials/is-the-product-ever-faster"
 PAGE = ROOT / "docs" / f"{NAMED}.md"
 SWEPT = [
@@ -110,6 +110,8 @@ def test_no_recording_then_two(copy: Copy) -> None:
     assert [len(page.select(kind)) for kind in ("svg.drawing", "table")] == [2, 0]
     link = page.select_one("a.sd-btn[download]")
     assert link["href"] == f"{NAME}.ipynb"
+    notebook = copy.root / "build" / "html" / "tutorials" / link["href"]
+    assert f"!{{sys.executable}} -m {COMMAND} COMMIT" in notebook.read_text("utf-8")  # no clone
 
     # What a recording may hold, and Markdown would read as an image, a link and more.
     markup = "![p](https://example.org/p.png) [a](b) *x* $y$ # &lt; ~~z~~"
@@ -137,10 +139,8 @@ def test_no_recording_then_two(copy: Copy) -> None:
     assert len(page.select("details table tbody tr")) == 2 * len(SWEPT)
 
 
-def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path, monkeypatch) -> None:
+def test_the_notebook_measures_and_says_its_verdicts(site, tmp_path, monkeypatch) -> None:
     """Below what it needs it looks for a GPU; run here on the processor, in an empty folder."""
-    built(copy)
-    site = copy.root / "build" / "html"
     made = nbformat.read(site / "tutorials" / f"{NAME}.ipynb", as_version=4)
     nbformat.validate(made)
     cells = [cell for cell in made.cells if cell.cell_type == "code"]
@@ -152,9 +152,9 @@ def test_the_notebook_measures_and_says_its_verdicts(copy: Copy, tmp_path, monke
     with pytest.raises(RuntimeError, match="finds no NVIDIA GPU here, so nothing is measured"):
         exec(look.source, {})
     made.cells.remove(look)
-    assert f"!{{sys.executable}} -m {COMMAND} --commit COMMIT" in measure.source  # no clone
-    quick = f"--quick --device cpu --out recordings --commit {40 * '0'}"
-    measure.source = measure.source.replace("--minutes 2 --out recordings --commit COMMIT", quick)
+    quick = f"-m lookup_matmul.costs --quick --device cpu --out recordings --commit {40 * '0'}"
+    measure.source, found = re.subn(rf"-m {COMMAND} \S+$", quick, measure.source)
+    assert found == 1
     last = run_away(made, tmp_path, site).cells[-2]
     assert "No recording of a GPU has been made yet" in last.outputs[-1].data["text/markdown"]
     (left,) = (tmp_path / "empty" / "recordings").glob("*.json")
