@@ -55,16 +55,16 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
     shown = {cell["cell_index"]: cell for cell in cells}
     ended = next((k for k, cell in enumerate(page.cells) if failed(cell)), len(page.cells))
     place: nodes.Element = doctree
-    for index, cell in enumerate(page.cells):
+    # What stands below a cell that failed was not run, and cannot be judged.
+    for index, cell in enumerate(page.cells[: ended + 1]):
         if cell.cell_type != "code":
             continue
         place = shown.get(index, place)
-        # What stands below a cell that failed was not run, and cannot be judged.
-        kinds, fault = judge(cell) if index <= ended else ([], None)
-        for message in filter(None, (noise(cell) if index <= ended else None, fault)):
+        kinds, fault = judge(cell)
+        for message in filter(None, (noise(cell), fault)):
             # A removed cell is in no node, and is named by its line in the source.
             LOG.warning(message, location=shown.get(index, (docname, page.lines[index] + 1)))
-        if fault or index >= ended:  # it stays open, and neither counts nor gets a tick
+        if fault or index == ended:  # it stays open, and neither counts nor gets a tick
             continue
         anchor = f"check-{len(claims.checks) + 1}" if kinds else None
         if anchor:
