@@ -61,9 +61,9 @@ def with_icons(css: str, static: Path) -> str:
     return FACE.sub(face, css)
 
 
-def for_formulas(formulas: Iterable[str]) -> str:
+def for_formulas(signs: Iterable[int]) -> str:
     """Give the style sheet with the font of the formulas, so that none is seen in another first."""
-    data = as_data(subset(FORMULAS, signs(formulas)))
+    data = as_data(subset(FORMULAS, signs))
     return f'@font-face{{font-family:"STIX Two Math";src:url({data})}}\n'
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from language.frame import FOLDER
 from sphinx.application import Sphinx
 
-from light.fonts import for_formulas, with_icons
+from light.fonts import FORMULAS, for_formulas, signs, with_icons
 from light.style_sheet import names_in, purge, words_in
 
 PALETTE = Path(__file__).parents[3] / "src" / "lookup_matmul" / "figures" / "palette.py"
@@ -20,6 +20,7 @@ FONT_SHEET = "formulas.css"  # linked by the pages with formulas only
 LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
+FACTS = [FORMULAS, *sorted(Path(__file__).parent.glob("*.py"))]  # besides what the build has made
 READ = {".css", ".js", ".json", ".svg", ".webmanifest"}  # files that may name others
 
 
@@ -32,8 +33,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     paths = [path for path in Path(app.outdir).rglob("*.html") if apart.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     # A page that this build did not write again links to what was made of its style sheets.
-    sheet = static / SHEET
-    before = sheet.read_text("utf-8").split("\n")[0][3:-3].split() if sheet.exists() else []
+    made = {name: static / name for name in (SHEET, FONT_SHEET)}
+    made = {name: path.read_text("utf-8") for name, path in made.items() if path.exists()}
+    *before, stamp = made.get(SHEET, "/* - */\n").split("\n")[0][3:-3].split()
     linked = [name for page in pages.values() for _, name in LINK.findall(page)]
     names = [name for name in dict.fromkeys([*before, *linked]) if (static / name).exists()]
     sheets = [static / name for name in names if name not in (SHEET, FONT_SHEET)]
@@ -45,12 +47,15 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     for script in kept:
         if script.suffix == ".js":
             used |= words_in(script.read_text("utf-8"))
-    css = purge("\n".join([palette(), *(read(static, path) for path in sheets)]), used)
-    names = [path.relative_to(static).as_posix() for path in sheets]
-    made = {
-        SHEET: f"/* {' '.join(names)} */\n{with_icons(css, static)}\n",
-        FONT_SHEET: for_formulas(f for page in pages.values() for f in FORMULA.findall(page)),
-    }
+    whole = "\n".join([palette(), *(read(static, path) for path in sheets)])
+    drawn = signs(formula for page in pages.values() for formula in FORMULA.findall(page))
+    facts = [whole, *sorted(used), *map(chr, sorted(drawn))]
+    now = sha256(b"".join([*(path.read_bytes() for path in FACTS), "\0".join(facts).encode()]))
+    if len(made) < 2 or stamp != now.hexdigest():  # to make them takes seconds
+        names = [path.relative_to(static).as_posix() for path in sheets]
+        css = with_icons(purge(whole, used), static)
+        first = f"/* {' '.join(names)} {now.hexdigest()} */"
+        made = {SHEET: f"{first}\n{css}\n", FONT_SHEET: for_formulas(drawn)}
     delete(static, but=kept | named(others, made.values()))
     for name, text in made.items():
         (static / name).write_text(text, "utf-8")

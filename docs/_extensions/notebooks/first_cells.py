@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, requires
 from typing import Any
 
 from claims.cells import parsed
@@ -15,7 +15,6 @@ from run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"
-distributions = cache(packages_distributions)  # it reads every installed file's name
 # The parts of the package that need more than torch and SciPy: what, and the extra that has it.
 PARTS = {
     "figures": ("matplotlib", "figures"),
@@ -59,10 +58,9 @@ def needs(sources: list[str], wheel: str) -> str:
     """Write the cell that installs what is missing of what a page imports, torch too."""
     modules = {name for source in sources for name in imported(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
-    known = distributions()
     used = [more for part, more in PARTS.items() if re.search(rf"\b{part}\b", "\n".join(sources))]
     brought = installed(["", *(extra for _, extra in used)])
-    names = sorted({known[module][0] for module in modules} - brought)
+    names = sorted(set(map(distribution, modules)) - brought)
     besides = "".join(f" {name}" for name in names)
     needed = list(dict.fromkeys([PACKAGE, "torch", *(name for name, _ in used), *sorted(modules)]))
     wanted = f"[{','.join(extra for _, extra in used)}]" if used else ""
@@ -73,6 +71,15 @@ def needs(sources: list[str], wheel: str) -> str:
         needed=repr(needed).replace("'", '"'),
         command=command.format(wanted=wanted, wheel=wheel, besides=besides),
     )
+
+
+@cache
+def distribution(module: str) -> str:
+    """Return the name under which a module is installed."""
+    try:
+        return metadata(module)["Name"]
+    except PackageNotFoundError:
+        return packages_distributions()[module][0]  # it reads every installed file's name
 
 
 def installed(extras: list[str]) -> set[str]:
