@@ -48,6 +48,15 @@ def test_bad_input_is_refused_alike(form, ids, weight, error, message):
         form(ids, weight)
 
 
+@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
+@pytest.mark.parametrize("name", [name for name in BAD_INPUTS if name.startswith(("weight", "table"))])
+def test_a_bad_table_is_refused_for_sparse_rows_alike(form, name):
+    """With the same words as beside single ids."""
+    _, weight, error, message = BAD_INPUTS[name]
+    with pytest.raises(error, match=re.escape(message)):
+        form(BAGS, weight)
+
+
 def test_bad_ids_are_refused_on_every_device(device):
     """The check runs before any kernel could fail, so an accelerator stays usable."""
     weight = torch.zeros(4, 5, device=device)
