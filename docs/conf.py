@@ -15,15 +15,18 @@ copyright = f"2026, {author}"
 release = installed("lookup-matmul")
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
+ROOMS = {
+    "run": ["pages", "execute", "guard", "report"],
+    "language": ["glued", "drawings", "frame"],
+    "claims": ["folds", "page", "ledger"],
+    "notebooks": ["notebooks", "wheel", "gpu_notebook"],
+    "search": ["symptoms", "index"],
+    "light": ["writer", "page_head", "mathml", "site_files", "published"],
+}
 extensions = [
-    "run",
-    "language",
-    "claims",
+    *(f"{room}.{part}" for room, parts in ROOMS.items() for part in parts),
     "explorer",
-    "notebooks",
-    "search",
     "myst_nb",
-    "light",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -78,7 +81,7 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
-html_css_files = ["site.css", "frame.css"]
+html_css_files = ["site.css", "frame.css", "explorer.css", "search.css"]
 html_math_renderer = "mathml"
 html_domain_indices = False  # the index of names has the modules too
 html_theme_options = {

@@ -49,7 +49,9 @@ def test_bad_input_is_refused_alike(form, ids, weight, error, message):
 
 
 @pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
-@pytest.mark.parametrize("name", [name for name in BAD_INPUTS if name.startswith(("weight", "table"))])
+@pytest.mark.parametrize(
+    "name", [name for name in BAD_INPUTS if name.startswith(("weight", "table"))]
+)
 def test_a_bad_table_is_refused_for_sparse_rows_alike(form, name):
     """With the same words as beside single ids."""
     _, weight, error, message = BAD_INPUTS[name]

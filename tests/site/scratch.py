@@ -52,10 +52,17 @@ class Copy:
         self.edit("docs/conf.py", "nb_execution_timeout = 120", f"nb_execution_timeout = {LIMIT_S}")
         self.edit("docs/_extensions/run/kernel.py", "START_S = 120", f"START_S = {LIMIT_S}")
         if bare:
-            for room in ("explorer", "search", "light", "notebooks"):
-                self.edit("docs/conf.py", f'    "{room}",\n', "")
+            self.leave_out("search", "light", "notebooks")
             self.edit("docs/_extensions/run/kernel.py", TORCH, "")
             self.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
+
+    def leave_out(self, *rooms: str) -> None:
+        """Build without the explorer and these rooms of extensions."""
+        conf = self.root / "docs" / "conf.py"
+        left = rf'^    "(explorer"|({"|".join(rooms)})": \[.*\]),\n'
+        text, found = re.subn(left, "", conf.read_text("utf-8"), flags=re.MULTILINE)
+        assert found == 1 + len(rooms)
+        conf.write_text(text, "utf-8")
 
     def clear_pages(self, *kept: str) -> None:
         """Delete every page but those named."""

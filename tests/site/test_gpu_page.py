@@ -77,8 +77,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     """Return a copy of the site with this page alone, and without recordings."""
     copy = Copy(tmp_path_factory.mktemp("gpu"))
     copy.clear_pages(NAMED)
-    for room in ("explorer", "search", "light"):
-        copy.edit("docs/conf.py", f'    "{room}",\n', "")
+    copy.leave_out("search", "light")
     copy.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
     for path in (copy.root / RECORDED).glob("*.json"):
         path.unlink()

@@ -42,15 +42,14 @@ class Claims(NamedTuple):
 
 def claims_of(env: BuildEnvironment) -> dict[str, Claims]:
     """Return the claims of each page that was read."""
-    claims: dict[str, Claims] = vars(env).setdefault("lookup_claims", {})
-    return claims
+    return {page: facts["claims"] for page, facts in env.metadata.items() if "claims" in facts}
 
 
 def read_page(app: Sphinx, doctree: nodes.document) -> None:
     """Judge and fold the cells of one page, and note what is checked and cited."""
     docname = app.env.current_document.docname
     page, claims = page_of(app, docname), Claims([], [])
-    claims_of(app.env)[docname] = claims
+    app.env.metadata[docname]["claims"] = claims
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
     shown = {cell["cell_index"]: cell for cell in cells}
     ended = next((k for k, cell in enumerate(page.cells) if failed(cell)), len(page.cells))
@@ -103,15 +102,9 @@ def _lined(node: nodes.Element) -> nodes.Element:
     return node
 
 
-def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Drop what was noted of a page that is read again or gone."""
-    claims_of(env).pop(docname, None)
-
-
 def setup(app: Sphinx) -> dict[str, int]:
     """Connect to reading; nothing here is safe to run in parallel readers."""
     app.connect("doctree-read", read_page)
-    app.connect("env-purge-doc", forget)
     # Another version of these files makes or judges pages otherwise, so Sphinx reads them again.
     own = sorted(Path(__file__).parents[2].rglob("*.py"))
     version = crc32(b"".join(path.read_bytes() for path in own)) or 1

@@ -58,8 +58,7 @@ class Explorer(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Leave a place, and note that this page wants script and style."""
-        self.env.metadata[self.env.current_document.docname]["explorer"] = True
+        """Leave a place."""
         data, opened = example(), self.options.get("open")
         state = data["state"]
         state |= {
@@ -172,19 +171,10 @@ def depart(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")
 
 
-def add_files(
-    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
-) -> None:
-    """Load script and style where wanted; no module, since browsers load none from a file."""
-    if app.env.metadata.get(page, {}).get("explorer"):
-        app.add_css_file("explorer.css")
-        app.add_js_file("explorer.js", loading_method="defer")
-
-
 def setup(app: Sphinx) -> None:
-    """Add the directive, and connect to reading, after the checks, and to writing."""
+    """Add directive and script, and connect to reading, after the checks, and to writing."""
+    app.add_js_file("explorer.js", priority=600)  # no module: browsers load none from a file
     app.add_node(explorer, html=(visit, depart))
     app.add_directive("explorer", Explorer)
     app.connect("doctree-read", surround, priority=600)
     app.connect("doctree-resolved", resolve)
-    app.connect("html-page-context", add_files)

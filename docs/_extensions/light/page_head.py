@@ -37,6 +37,8 @@ MARKS = {
     "clipboard.min.js": 'class="highlight',
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
+    "explorer.js": "<lookup-explorer",
+    "symptoms.js": 'class="symptom-box"',
     "doctools.js": None,  # folds the rows of a module index, which this site does without
     "translations.js": None,  # words of Sphinx's own search
     "sphinx_highlight.js": None,  # marks what Sphinx's search found; its link is an inline script

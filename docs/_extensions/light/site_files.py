@@ -33,8 +33,8 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     paths = [path for path in Path(app.outdir).rglob("*.html") if apart.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     # A page that this build did not write again links to what was made of its style sheets.
-    made = {name: static / name for name in (SHEET, FONT_SHEET)}
-    made = {name: path.read_text("utf-8") for name, path in made.items() if path.exists()}
+    there = [path for path in (static / SHEET, static / FONT_SHEET) if path.exists()]
+    made = {path.name: path.read_text("utf-8") for path in there}
     *before, stamp = made.get(SHEET, "/* - */\n").split("\n")[0][3:-3].split()
     linked = [name for page in pages.values() for _, name in LINK.findall(page)]
     names = [name for name in dict.fromkeys([*before, *linked]) if (static / name).exists()]
@@ -109,7 +109,8 @@ def link(page: str, made: dict[str, str]) -> str:
     links = ""
     for name, text in made.items():
         if name == SHEET or "<math" in page:
-            address = f"{first[1]}{name}?v={sha256(text.encode()).hexdigest()[:8]}"
+            rules = text.rpartition("*/")[2]  # what they were made of is no matter to a browser
+            address = f"{first[1]}{name}?v={sha256(rules.encode()).hexdigest()[:8]}"
             links += f'    <link rel="stylesheet" href="{address}" />\n'
     return page[: first.start()] + links + LINK.sub("", page[first.start() :])
 

@@ -1,7 +1,6 @@
 """Says what a build finds on pages and how it ended, and drops the HTML of deleted pages."""
 
 from pathlib import Path
-from zlib import crc32
 
 import lint_pages
 from language.frame import FOLDER
@@ -46,11 +45,8 @@ def report(app: Sphinx, exception: Exception | None) -> None:
         print(f"Open {first.resolve().as_uri()}")
 
 
-def setup(app: Sphinx) -> dict[str, int]:
+def setup(app: Sphinx) -> None:
     """Connect to what is gone, to the text of a page, and to the end."""
     app.connect("env-get-outdated", drop_removed)
     app.connect("source-read", judge)
     app.connect("build-finished", report)
-    # Other rules judge every page anew.
-    rules = sorted(Path(lint_pages.__file__).parent.glob("*_*.py"))
-    return {"env_version": crc32(b"".join(path.read_bytes() for path in rules)) or 1}

@@ -3,13 +3,3 @@
 What is found for an error or a question is written on the pages: another wording of an error as a
 literal with the class ``says`` in its entry, a reader's own words with ``{index}`` below a heading.
 """
-
-from sphinx.application import Sphinx
-
-PARTS = ["symptoms", "index"]
-
-
-def setup(app: Sphinx) -> None:
-    """Set up each part."""
-    for part in PARTS:
-        app.setup_extension(f"search.{part}")

@@ -23,7 +23,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.search import IndexBuilder, SearchLanguage
 
 from search.entries import Entry, read_entries
-from search.symptoms import said_under
+from search.symptoms import entries_of
 
 LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
 NAME = re.compile(r"\w[\w-]*")
@@ -41,7 +41,8 @@ def read_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if app.builder.format == "html" and docname not in LEFT_OUT:
         meta = doctree.findall(nodes.meta)
         about = " ".join(each["content"] for each in meta if each["name"] == "description")
-        entries = list(read_entries(doctree, said_under(app.env, docname)))
+        said = {entry.anchor: entry.said for entry in entries_of(app.env, docname)}
+        entries = list(read_entries(doctree, said))
         place = _kept(app, docname)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps([about, entries]), "utf-8")
@@ -95,10 +96,9 @@ def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 def add_files(
     app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Load script and style of the search page; no module, since browsers load none from a file."""
+    """Load the script of the search page; no module, since browsers load none from a file."""
     if page == "search":
         app.add_js_file("search.js", loading_method="defer")
-        app.add_css_file("search.css")
 
 
 def _labels(env: BuildEnvironment) -> dict[str, str]:
@@ -145,12 +145,6 @@ def _kept(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
 
 
-def pages_without(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that have to be written again because nothing was kept of them."""
-    names = env.found_docs - LEFT_OUT if app.builder.format == "html" else set()
-    return sorted(name for name in names if not _kept(app, name).exists())
-
-
 def leave_out(app: Sphinx) -> None:
     """Tell the builder to make no index and no page of its own."""
     if app.builder.format == "html":
@@ -160,7 +154,6 @@ def leave_out(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Connect to the pages before their lists are filled in."""
     app.connect("builder-inited", leave_out)
-    app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
     app.connect("html-page-context", add_files)

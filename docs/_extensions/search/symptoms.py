@@ -45,7 +45,7 @@ class Box(SphinxDirective):
     """``{symptom-box}``: where a traceback is pasted; its style hides it where no script runs."""
 
     def run(self) -> list[nodes.Node]:
-        """Leave the box, and note that this page wants the script."""
+        """Leave the box, and note that this page lists entries."""
         self.env.metadata[self.env.current_document.docname]["symptoms"] = True
         return [nodes.raw("", BOX, format="html")]
 
@@ -115,7 +115,7 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the lists in their places."""
     for place in list(doctree.findall(entries)):
         uri = app.builder.get_relative_uri(docname, place["page"])
-        items = [_item(uri, entry) for entry in _entries_of(app.env, place["page"])]
+        items = [_item(uri, entry) for entry in entries_of(app.env, place["page"])]
         place.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
 
 
@@ -141,26 +141,15 @@ def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     return [page for page, facts in env.metadata.items() if facts.get("symptoms")]
 
 
-def add_script(
-    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
-) -> None:
-    """Load the script on the page with the box; no module, since browsers load none from a file."""
-    if app.env.metadata.get(page, {}).get("symptoms"):
-        app.add_js_file("symptoms.js", loading_method="defer")
-
-
-def _entries_of(env: BuildEnvironment, docname: str) -> list[Symptom]:
+def entries_of(env: BuildEnvironment, docname: str) -> list[Symptom]:
+    """Return the entries of one page."""
     found: list[Symptom] = env.metadata.get(docname, {}).get("symptom_entries", [])
     return found
 
 
-def said_under(env: BuildEnvironment, docname: str) -> dict[str, list[str]]:
-    """Return what the errors of one page say, by the anchors of their entries."""
-    return {entry.anchor: entry.said for entry in _entries_of(env, docname)}
-
-
 def setup(app: Sphinx) -> None:
-    """Add the directives, and connect to reading, after the checks, and to writing."""
+    """Add directives and script, and connect to reading, after the checks, and to writing."""
+    app.add_js_file("symptoms.js", priority=600)
     app.add_node(entries)
     app.add_directive("symptom-box", Box)
     app.add_directive("symptom-entries", Entries)
@@ -168,4 +157,3 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", read_page, priority=600)
     app.connect("env-updated", rewrite)
     app.connect("doctree-resolved", resolve)
-    app.connect("html-page-context", add_script)
