@@ -11,7 +11,7 @@ nox.options.reuse_venv = "yes"  # torch is large: an environment is updated, not
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 NEWEST = PYPROJECT["project"]["dependencies"]
 AT_ONCE = ["-n", "logical", "--maxprocesses=4", "--dist=worksteal"]  # each holds torch
-WAITING = {"OMP_NUM_THREADS": "1"}  # there is a worker for each core
+WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}  # else threads of one worker keep others from the cores
 PINNED = ["-c", "constraints.txt"]
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees", "-b"]
 SITE = [*SPHINX, "html", "docs", "build/html"]

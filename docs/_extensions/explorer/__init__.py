@@ -5,6 +5,7 @@ The figure is what readers without JavaScript see; ``_static/explorer.js`` puts 
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -59,7 +61,7 @@ class Explorer(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Leave a place."""
-        data, opened = example(), self.options.get("open")
+        data, opened = kept_example(self.env), self.options.get("open")
         state = data["state"]
         state |= {
             name: self.options[name]
@@ -98,6 +100,15 @@ def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             key: (_(said), _(link), _uri(app, docname, label))
             for key, (said, link, label) in WHY.items()
         }
+
+
+def kept_example(env: BuildEnvironment) -> dict[str, Any]:
+    """Return the example, which is made again where the package or torch has changed."""
+    made_with = env.config.nb_execution_cache_path  # is named after them
+    kept: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))
+    if kept[0] != made_with:
+        env.lookup_example = kept = made_with, example()  # type: ignore[attr-defined]
+    return deepcopy(kept[1])
 
 
 def example() -> dict[str, Any]:

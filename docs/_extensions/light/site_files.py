@@ -45,7 +45,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     kept = named(others, pages.values())
     used = {name for page in pages.values() for name in names_in(page)}
     for script in kept:
-        if script.suffix == ".js":
+        if script.suffix == ".js" and "sections" not in script.as_posix():  # the pages' words
             used |= words_in(script.read_text("utf-8"))
     whole = "\n".join([palette(), *(read(static, path) for path in sheets)])
     drawn = signs(formula for page in pages.values() for formula in FORMULA.findall(page))
