@@ -1,6 +1,7 @@
 """A recording such as a GPU would make, without any measurement."""
 
 from lookup_matmul.costs import Case, kernels, predicted_s, sample_ids
+from lookup_matmul.costs.contenders import forms_of
 from lookup_matmul.costs.predict import key_of
 
 COMMIT = "0123456789" * 4
@@ -12,14 +13,23 @@ CASES = [
 ]
 
 
+def every_form(case: Case, bags: int) -> list[Case]:
+    """Change a case into one of each form: forward, with so many bags, and backward."""
+    return [
+        case._replace(form=form, direction=direction, bags=count)
+        for direction, count in [("forward", 0), ("forward", bags), ("backward", 0)]
+        for form in forms_of(direction, count)
+    ]
+
+
 def around(value: float) -> list[float]:
     """Make up quartiles of a ceiling that was measured with little noise."""
     return [0.9 * value, value, 1.1 * value]
 
 
-def ceilings(factor: float = 1.0) -> dict:
+def ceilings(factor: float = 1.0, cases: list[Case] = CASES) -> dict:
     """Make up what a machine allows that does all so many times faster."""
-    prices = {key_of(case): around(2e-6 / factor) for case in CASES}
+    prices = {key_of(case): around(2e-6 / factor) for case in cases}
     return {
         "fixed_s": {"hot": prices, "cold": {name: around(2e-5 / factor) for name in prices}},
         "row_s": {cache: {name: [0.0, 0.0, 1e-9] for name in prices} for cache in ("hot", "cold")},

@@ -6,16 +6,13 @@ Tests in the browser are skipped where no Chromium with its driver is on the pat
 import os
 import runpy
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
 from filelock import FileLock
 from language.frame import FOLDER
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from served import LONG, ROOT, served
+from served import DOCS, LONG, ROOT, SOURCES, served, soup
 from two_sites import build_both
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -33,7 +30,7 @@ FLAGS = [
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def site():
     """Return the folder of the built site."""
     html = ROOT / "build" / "html"
     if not (html / "index.html").exists():
@@ -42,32 +39,29 @@ def site() -> Path:
 
 
 @pytest.fixture(scope="session")
-def built(site: Path) -> dict[Path, BeautifulSoup]:
+def built(site):
     """Return every page of the site, with a source or without, parsed, by its path."""
-    moved = runpy.run_path(str(ROOT / "docs" / "conf.py"))["redirects"]
+    moved = runpy.run_path(str(DOCS / "conf.py"))["redirects"]
     paths = {*site.rglob("*.html")} - {site / f"{old}.html" for old in moved}
     paths -= {*(site / FOLDER).rglob("*.html")}  # the second language has tests of its own
-    texts = {path: path.read_text("utf-8") for path in sorted(paths)}
-    return {path: BeautifulSoup(text, "html.parser") for path, text in texts.items()}
+    return {path: soup(path) for path in sorted(paths)}
 
 
 @pytest.fixture(scope="session")
-def pages(site: Path, built: dict[Path, BeautifulSoup]) -> dict[str, BeautifulSoup]:
+def pages(site, built):
     """Return every built page that has a source, parsed, by its name."""
-    sources = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
-    names = [path.with_suffix("").as_posix() for path in sources]
-    return {name: built[site / f"{name}.html"] for name in names}
+    return {name: built[site / f"{name}.html"] for name in SOURCES}
 
 
 @pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
+def address(site):
     """Serve the site as a reader's browser would meet it."""
     with served(site) as home:
         yield home
 
 
 @pytest.fixture(scope="session")
-def both_sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def both_sites(tmp_path_factory):
     """Return the folders of two built sites, one with an address and one without, by that."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -77,7 +71,7 @@ def both_sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[webdriver.Chrome]:
+def browser():
     """Start one Chromium for all tests."""
     if not (CHROMIUM and DRIVER):
         reason = "no chromium and chromedriver on the path"
@@ -93,3 +87,11 @@ def browser() -> Iterator[webdriver.Chrome]:
     driver.command_executor.client_config.timeout = 2 * LONG  # for the driver's own answers
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def without_scripts(browser):
+    """Let no script run."""
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    yield browser
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import sys
 import traceback
-from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,10 +20,10 @@ import lookup_matmul.figures  # noqa: F401
 FORK = multiprocessing.get_context("fork")
 
 
-def paste(cells: list[tuple[str, bool]], answer: Connection) -> None:
+def paste(cells, answer):
     """Run the cells in an empty folder, and say which did not do what the page shows."""
     names = {"__name__": "__main__"}
-    sys.modules["myst_nb"] = None  # type: ignore[assignment]  # readers need not have it
+    sys.modules["myst_nb"] = None  # readers need not have it
     with TemporaryDirectory() as folder, Path(os.devnull).open("w") as nothing:
         os.chdir(folder)
         os.dup2(nothing.fileno(), sys.stdout.fileno())
@@ -39,7 +38,7 @@ def paste(cells: list[tuple[str, bool]], answer: Connection) -> None:
         answer.send("left files behind" if any(Path(folder).iterdir()) else "")
 
 
-def main() -> None:
+def main():
     """Take one page after the other."""
     failed = {}
     for name, cells in json.load(sys.stdin).items():

@@ -1,17 +1,17 @@
-"""Where the project lies, a server for a folder of built pages, and a reader's look at one."""
+"""Where the project and its pages lie, a server for built ones, and a reader's look at one."""
 
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
-from selenium import webdriver
+from bs4 import BeautifulSoup
 from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SOURCES = {p.relative_to(DOCS).with_suffix("").as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
 LONG = 600  # seconds: no test waits so long, unless what it waits for never comes
 DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"
 
@@ -19,7 +19,7 @@ DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.l
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files without a line for each request."""
 
-    def log_message(self, *_arguments: object) -> None:
+    def log_message(self, *_arguments):
         """Say nothing."""
 
 
@@ -28,7 +28,7 @@ class Late(Quiet):
 
     gate = threading.Event()
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         """Send a file."""
         if self.path == "/all-else":
             self.gate.set()
@@ -38,7 +38,7 @@ class Late(Quiet):
 
 
 @contextmanager
-def served(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
+def served(folder, handler=Quiet):
     """Serve a folder on the loopback device meanwhile, and yield the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -48,7 +48,12 @@ def served(folder: Path, handler: type[Quiet] = Quiet) -> Iterator[str]:
             server.shutdown()
 
 
-def look(browser: webdriver.Chrome, address: str, name: str, width: int, scheme: str) -> None:
+def soup(path):
+    """Return a built page, parsed."""
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+
+
+def look(browser, address, name, width, scheme):
     """Open a page as a reader with this window and this scheme does."""
     resize(browser, width)
     source = f"localStorage.setItem('mode', '{scheme}'); localStorage.setItem('theme', '{scheme}')"
@@ -59,25 +64,25 @@ def look(browser: webdriver.Chrome, address: str, name: str, width: int, scheme:
     browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", chosen)
 
 
-def resize(browser: webdriver.Chrome, width: int) -> None:
+def resize(browser, width):
     """Give the window a width in CSS pixels; up to 700 it is a phone's."""
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 700}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
-def redrawn(browser: webdriver.Chrome) -> None:
+def redrawn(browser):
     """Wait for two frames, after which what watches sizes has seen the new ones."""
     browser.execute_async_script(DRAWN)
 
 
-def wait(browser: webdriver.Chrome, what: str, *arguments: Any) -> Any:
+def wait(browser, what, *arguments):
     """Wait until a script's value is true, and return it."""
     return WebDriverWait(browser, LONG).until(
         lambda driver: driver.execute_script(f"return {what}", *arguments)
     )
 
 
-def errors(browser: webdriver.Chrome) -> list[str]:
+def errors(browser):
     """Return what the console says of errors and of the policy.
 
     A page with an address asks for its type ahead, which a browser refuses to one opened as a file.

@@ -6,13 +6,11 @@ import axe
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import ROOT, Late, errors, look, redrawn, resize, served, wait
+from served import SOURCES, Late, errors, look, redrawn, resize, served, wait
 
 # For each scheme, widths in CSS pixels, each with the least height of a drawing's type.
 VIEWS = {"light": {320: 8.8, 1300: 10.5}, "dark": {390: 10.5}}
-SOURCES = sorted((ROOT / "docs").rglob("*.md"))
-PAGES = [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in SOURCES]
-PAGES += ["genindex", "search"]  # what Sphinx adds
+PAGES = [*SOURCES, "genindex", "search"]  # the last two Sphinx adds
 # What takes seconds a page is looked at on a page of each kind, all else on every page.
 KINDS = [
     "index",
@@ -113,7 +111,11 @@ return [...first].filter(([element, was]) => {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page_fits_and_can_be_read(browser, address, name):
-    """No sideways scrolling, no error, no foreign request; formulas set, drawings clear enough."""
+    """No sideways scrolling, no error, no foreign request; formulas set, drawings clear enough.
+
+    Assistive technology can read it on a phone, and a page of each kind on a tablet and on a desk
+    too, in both schemes.
+    """
     for scheme, widths in VIEWS.items():
         look(browser, address, name, min(widths), scheme)
         assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
@@ -136,12 +138,6 @@ def test_page_fits_and_can_be_read(browser, address, name):
         )
         assert loaded
         assert all(url.startswith((address, "data:")) for url in loaded)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_assistive_technology_can_read_a_page(browser, address, name):
-    """On a phone, and a page of each kind on a tablet and on a desk too, in both schemes."""
-    look(browser, address, name, 320, "light")
     assert axe.findings(browser, [320, 768, 1440] if name in KINDS else [320]) == []
 
 

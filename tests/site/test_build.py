@@ -2,8 +2,6 @@
 
 import re
 import runpy
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -22,10 +20,9 @@ one_hot_matmul(torch.tensor([1]), torch.eye(2)).tolist()
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Copy, str]:
+def made(tmp_path_factory):
     """Return a copy whose site of two pages is built, and what its first build printed."""
     copy = Copy(tmp_path_factory.mktemp("scratch"), bare=True)
-    copy.clear_pages()
     copy.write("index", f"# Scratch\n\nFirst prose.\n\n{MADE}{TOCTREE}")
     copy.write("other", "# Other\n\nAnother page.\n", head=PROSE)
     built = copy.build()
@@ -35,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Copy, str]:
 
 
 @pytest.fixture
-def scratch(made: tuple[Copy, str]) -> Iterator[Copy]:
+def scratch(made):
     """Return the copy, and put back afterwards what a test has changed of its sources."""
     root = made[0].root
     named = [*root.glob("docs/*.md"), *root.glob(FORMS), root / "constraints.txt"]
@@ -49,12 +46,12 @@ def scratch(made: tuple[Copy, str]) -> Iterator[Copy]:
 
 
 @pytest.fixture(scope="module")
-def first(made: tuple[Copy, str]) -> str:
+def first(made):
     """Return the stamp of the first build."""
     return made[0].stamp()
 
 
-def test_an_ordinary_build_is_nearly_silent(made: tuple[Copy, str]) -> None:
+def test_an_ordinary_build_is_nearly_silent(made):
     """A line for each page with its time, and the address."""
     lines = made[1].splitlines()
     assert len(lines) == 2, lines
@@ -62,7 +59,7 @@ def test_an_ordinary_build_is_nearly_silent(made: tuple[Copy, str]) -> None:
     assert (made[0].root / "build" / "html" / "index.html").as_uri() in lines[1]
 
 
-def test_new_prose_runs_no_code_and_no_change_writes_nothing(scratch: Copy, first: str) -> None:
+def test_new_prose_runs_no_code_and_no_change_writes_nothing(scratch, first):
     """The page shows the new words with the old output; the next build leaves the site alone."""
     scratch.edit("docs/index.md", "First prose.", "Second prose.")
     assert scratch.build().returncode == 0
@@ -73,26 +70,26 @@ def test_new_prose_runs_no_code_and_no_change_writes_nothing(scratch: Copy, firs
     assert (scratch.root / "build" / "html" / "index.html").stat().st_mtime_ns == written
 
 
-def test_a_new_cell_runs_the_page(scratch: Copy) -> None:
+def test_a_new_cell_runs_the_page(scratch):
     """A change in the code of the page shows."""
     scratch.edit("docs/index.md", "torch.eye(2)", "3 * torch.eye(2)")
     assert scratch.build().returncode == 0
     assert "[[0.0, 3.0]]" in scratch.html()
 
 
-def test_a_change_of_the_package_runs_everything(scratch: Copy) -> None:
+def test_a_change_of_the_package_runs_everything(scratch):
     """No output of the old code is left, though the page itself did not change."""
     scratch.edit(FORMS, PRODUCT, f"{PRODUCT} * 7")
     assert scratch.build().returncode == 0
     assert "[[0.0, 7.0]]" in scratch.html()
 
 
-def cache_of(scratch: Copy) -> str:
+def cache_of(scratch):
     """Return the folder of what a build would execute now."""
     return runpy.run_path(str(scratch.root / "docs" / "conf.py"))["nb_execution_cache_path"]
 
 
-def test_a_change_of_the_pins_or_of_a_recording_runs_everything(scratch: Copy) -> None:
+def test_a_change_of_the_pins_or_of_a_recording_runs_everything(scratch):
     """Another version of anything may give another output; an unreadable file is no error here."""
     folders = [cache_of(scratch)]
     scratch.edit("constraints.txt", "\nnbclient==", "\nnbclient==9")
@@ -106,7 +103,7 @@ def test_a_change_of_the_pins_or_of_a_recording_runs_everything(scratch: Copy) -
     assert len(set(folders)) == 3
 
 
-def test_a_page_that_is_gone_leaves_no_html_and_its_label_may_move(scratch: Copy) -> None:
+def test_a_page_that_is_gone_leaves_no_html_and_its_label_may_move(scratch):
     """What was built for it goes; the label is not found twice, though that page is read later."""
     scratch.write("second", "# Second\n\n(a-label)=\n## Here\n", head=PROSE)
     scratch.write("third", "# Third\n", head=PROSE)
@@ -120,7 +117,7 @@ def test_a_page_that_is_gone_leaves_no_html_and_its_label_may_move(scratch: Copy
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_build_that_knows_no_page_begins_without_any(tmp_path: Path, known: bool) -> None:
+def test_a_build_that_knows_no_page_begins_without_any(tmp_path, known):
     """As after an update, since pages of an earlier one may be gone; style and scripts stay."""
     files = [tmp_path / name for name in ("old/page.html", "page.ipynb", "_static/a.html")]
     for file in files:
@@ -147,15 +144,12 @@ FIRST, PROOF = "tutorials/lookup-is-matmul", "appendix/floating-point-proof"
         ),
     ],
 )
-def test_a_false_product_and_a_vain_assertion_stop_the_build(
-    edits: list[tuple[str, str, str]], reasons: list[tuple[str, str]], tmp_path: Path
-) -> None:
+def test_a_false_product_and_a_vain_assertion_stop_the_build(edits, reasons, tmp_path):
     """Pages that claim the equality break, and so do those that show where it must not hold."""
-    copy = Copy(tmp_path, bare=True)
+    pages = {page for page, _ in reasons}
+    copy = Copy(tmp_path, *pages, bare=True)
     for edit in edits:
         copy.edit(*edit)
-    pages = {page for page, _ in reasons}
-    copy.clear_pages(*pages)
     if "index" not in pages:
         copy.write("index", f"# Index\n\n```{{toctree}}\n{PROOF}\n```\n", head=PROSE)
     built = copy.build()
@@ -178,10 +172,9 @@ while not all((root / f"began-{{name}}").exists() for name in {awaited}):
 (root / "runs-NAME").unlink()"""
 
 
-def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path: Path) -> None:
+def test_pages_run_side_by_side_and_those_that_measure_alone(tmp_path):
     """Two wait for each other; none runs while one does that says ``measures: true``."""
     copy = Copy(tmp_path, bare=True)
-    copy.clear_pages()
     copy.write("index", f"# Index\n{TOCTREE}", head=PROSE)
     for name in ("first", "second", "timed"):
         head, awaited, code = HEAD, ["first", "second"], MEETING

@@ -1,13 +1,8 @@
 """What a cell checks is read from its code, and a cell that could hide a failure is refused."""
 
-import sys
-
 import pytest
-from nbformat import v4
-from served import ROOT
-
-sys.path.append(str(ROOT / "docs" / "_extensions"))
 from claims.cells import could_fail_unseen, in_words, kinds_of
+from nbformat import v4
 from run.kernel import merged
 
 
@@ -28,12 +23,12 @@ from run.kernel import merged
         ("%timeit f()\nassert True", ["holds"]),
     ],
 )
-def test_kinds_are_read_from_the_code(source: str, kinds: list[str]) -> None:
+def test_kinds_are_read_from_the_code(source, kinds):
     """Assertions count, in loops too; comparisons whose result is dropped do not."""
     assert kinds_of(source) == kinds
 
 
-def test_a_kind_is_named_once() -> None:
+def test_a_kind_is_named_once():
     """The line under a sentence says what is checked, not how often."""
     assert in_words(["holds", "equal in every bit", "holds"]) == "holds, equal in every bit"
 
@@ -50,14 +45,12 @@ def test_a_kind_is_named_once() -> None:
         ("assert_within(a, b, 1)\nf(x)", "AssertionError: a", True),
     ],
 )
-def test_an_assertion_cannot_hide_in_a_cell_that_raises(
-    source: str, expected: str, unseen: bool
-) -> None:
+def test_an_assertion_cannot_hide_in_a_cell_that_raises(source, expected, unseen):
     """Only the expected failure itself may be one, and it comes last."""
     assert could_fail_unseen(source, expected) is unseen
 
 
-def test_what_a_cell_printed_is_joined_whatever_its_length() -> None:
+def test_what_a_cell_printed_is_joined_whatever_its_length():
     """Pieces stand where the first began, a bar of progress at its end; a long line costs nothing.
 
     Joining in a time that grows with the square of a line's length would not end here.

@@ -7,13 +7,12 @@ import axe
 import lint_translations
 import pytest
 from babel.messages.pofile import read_po
-from bs4 import BeautifulSoup
 from docutils.utils import new_document
 from language.drawings import message, translated
 from language.frame import lead
 from scratch import SPHINX, Copy, cell
 from selenium.webdriver.common.by import By
-from served import ROOT, errors, look, wait
+from served import ROOT, errors, look, soup, wait
 
 CATALOGS = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
 FILES = sorted(CATALOGS.rglob("*.po"))
@@ -24,8 +23,7 @@ HAN = re.compile(r"[\u4e00-\u9fff]+")
 @pytest.fixture(scope="module")
 def chinese(site):
     """Return every translated page, parsed, by its name."""
-    texts = {name: (site / "zh" / f"{name}.html").read_text("utf-8") for name in PAGES}
-    return {name: BeautifulSoup(text, "html.parser") for name, text in texts.items()}
+    return {name: soup(site / "zh" / f"{name}.html") for name in PAGES}
 
 
 def test_the_path_and_what_decides_are_translated():
@@ -95,7 +93,6 @@ def test_what_a_translation_lost_is_named(tmp_path, said, translation, fault, ca
 def test_an_english_sentence_may_be_newer(tmp_path):
     """Its page shows it with a mark, and the build names the page and ends well."""
     copy = Copy(tmp_path, bare=True)
-    copy.clear_pages()
     value = cell('from myst_nb import glue\nn = 3\nglue("n", n, display=False)')
     copy.write("index", f"# Rows\n\n{value}\nThere are {{glue:text}}`n`.\n\nNew words.\n")
     said = {"A page.": "一页。", "Rows": "行", "There are {glue:text}`n`.": "有{glue:text}`n`行。"}
@@ -107,7 +104,7 @@ def test_an_english_sentence_may_be_newer(tmp_path):
     built = copy.run(*SPHINX[:-1], *chinese)
     assert (built.returncode, built.stderr) == (0, "")
     assert "index: messages newer in English: 1" in built.stdout
-    page = BeautifulSoup(copy.html("zh/index"), "html.parser").article
+    page = soup(copy.root / "build" / "html" / "zh" / "index.html").article
     assert page.h1.get_text().startswith("行")
     assert page.select_one("p:not(.newer)").get_text() == "有3行。"
     assert re.fullmatch(".*译文.* New words.", page.select_one("p.newer").get_text())
@@ -121,8 +118,7 @@ def test_no_chinese_stands_in_an_english_page(built):
 
 def test_an_untranslated_page_says_so(site):
     """It is in English, and a screen reader is told; its frame is in Chinese."""
-    text = (site / "zh" / "tutorials" / "what-it-costs.html").read_text("utf-8")
-    page = BeautifulSoup(text, "html.parser")
+    page = soup(site / "zh" / "tutorials" / "what-it-costs.html")
     assert page.html["lang"] == "zh-CN"
     assert HAN.search(page.select_one(".untranslated").get_text())
     assert page.select_one("article [lang=en] h1, [lang=en] article h1")
@@ -144,7 +140,7 @@ def test_a_page_leads_to_itself_in_the_other_language(site, name):
     """There and back, and the language is named for a browser."""
     there, back = site / f"{name}.html", site / "zh" / f"{name}.html"
     for path, other, code in ((there, back, "zh-CN"), (back, there, "en")):
-        link = BeautifulSoup(path.read_text("utf-8"), "html.parser").select_one("a.language")
+        link = soup(path).select_one("a.language")
         assert (link["hreflang"], link["lang"]) == (code, code)
         assert (path.parent / link["href"]).resolve() == other.resolve()
 

@@ -7,12 +7,11 @@ from functools import lru_cache
 
 import pytest
 import torch
-from bs4 import BeautifulSoup
 from docutils.utils import new_document
 from explorer import Explorer, explorer, surround
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import ROOT, errors, resize, wait
+from served import ROOT, errors, resize, soup, wait
 from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import assert_bitwise_equal, assert_within, one_hot, rounding_bound
@@ -64,8 +63,7 @@ return Math.max(...[...arguments[0].querySelectorAll("*")].map(part => part.getB
 @lru_cache
 def element(page):
     """Return the element of a built page, parsed, and its data."""
-    html = (ROOT / "build" / "html" / f"{page}.html").read_text("utf-8")
-    (found,) = BeautifulSoup(html, "html.parser").select("lookup-explorer")
+    (found,) = soup(ROOT / "build" / "html" / f"{page}.html").select("lookup-explorer")
     return found, json.loads(found.find("script").string)
 
 
@@ -274,18 +272,14 @@ def test_data_come_from_the_package_and_links_lead_to_sections(page, site):
         assert f'id="{anchor}"' in target, link
 
 
-def test_without_javascript_the_figure_stands_there(browser, site):
+def test_without_javascript_the_figure_stands_there(without_scripts, site):
     """The picture is shown, in no more than its place, and nothing that would do nothing."""
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        figure = show(browser, site)
-        drawing = find(figure, "svg.drawing")
-        assert drawing.accessible_name.startswith("Two ways from the ids 2, 3, 1")
-        assert drawing.is_displayed()
-        assert figure.size["height"] <= drawing.size["height"] + 40
-        assert not find(figure, ".parts").is_displayed()
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    figure = show(without_scripts, site)
+    drawing = find(figure, "svg.drawing")
+    assert drawing.accessible_name.startswith("Two ways from the ids 2, 3, 1")
+    assert drawing.is_displayed()
+    assert figure.size["height"] <= drawing.size["height"] + 40
+    assert not find(figure, ".parts").is_displayed()
 
 
 # How it is used.

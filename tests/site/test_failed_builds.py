@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from scratch import HEAD, LIMIT_S, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell, pr
 RAISES = ':tags: [raises-exception]\n:expect: "IndexError: {}"\n'
 
 
-def headed(head: str) -> str:
+def headed(head):
     """Write a page with this front matter, and nothing else that is wrong."""
     return f"---\n{head}---\n\n# Page\n\nProse.\n"
 
@@ -77,16 +76,15 @@ STOPPED = {
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Copy:
+def copy(tmp_path):
     """Return a copy whose pages are right: the index, and one without code."""
     made = Copy(tmp_path, bare=True)
-    made.clear_pages()
     made.write("index", f"# Index\n\n{STAMP}{TOCTREE}")
     made.write("plain", "# Plain\n\nProse.\n", head=PROSE)
     return made
 
 
-def test_each_fault_is_named_until_it_is_mended(copy: Copy) -> None:
+def test_each_fault_is_named_until_it_is_mended(copy):
     """In one line, whatever fails beside it, in the second build too; what was right stays."""
     copy.write("judged", "# Judged\n\n" + "\n".join(text for text, _ in JUDGED))
     for name, (text, _) in STOPPED.items():
@@ -113,7 +111,7 @@ def test_each_fault_is_named_until_it_is_mended(copy: Copy) -> None:
     assert copy.stamp() == right, "a page that was right was executed again"
 
 
-def test_a_cell_without_an_end_is_stopped(copy: Copy) -> None:
+def test_a_cell_without_an_end_is_stopped(copy):
     """And named with the reason."""
     copy.write("index", f"# Index\n{TOCTREE}", head=PROSE)
     copy.write("endless", "# Endless\n\n" + cell("while True: pass"))
@@ -123,7 +121,7 @@ def test_a_cell_without_an_end_is_stopped(copy: Copy) -> None:
     assert re.search(r"endless\.md:14: .*it ran for too long", said)
 
 
-def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy: Copy) -> None:
+def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy):
     """Its kernels and their processes are gone, and their files; no page that ran runs again."""
     waits = (
         "import os, subprocess, time\n"
@@ -155,7 +153,7 @@ def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy: Copy) -
     assert " s  index" not in built.stdout
 
 
-def runs(pid: int) -> bool:
+def runs(pid):
     """Tell whether a process runs that is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -163,7 +161,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def wait_for(so: Callable[[], object]) -> None:
+def wait_for(so):
     """Wait until something is so."""
     end = time.monotonic() + LIMIT_S
     while not so():
@@ -171,7 +169,7 @@ def wait_for(so: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
-def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
+def test_what_a_killed_build_left_half_written_is_made_anew(copy):
     """The cache of executed pages is repaired where a kill can have damaged it."""
     assert copy.build().returncode == 0
     for name, kept in (("executed/*/base.ipynb", 200), ("global.db", 5000)):
@@ -184,7 +182,7 @@ def test_what_a_killed_build_left_half_written_is_made_anew(copy: Copy) -> None:
         assert copy.stamp() != before
 
 
-def test_the_second_of_two_builds_at_once_waits_and_says_so(copy: Copy) -> None:
+def test_the_second_of_two_builds_at_once_waits_and_says_so(copy):
     """Both end well, and the second has nothing left to execute."""
     code = """import time
 from pathlib import Path
@@ -202,7 +200,7 @@ while not Path("../go-on").exists():
     assert [" s  index" in out for out, _ in ended] == [True, False]
 
 
-def test_noise_of_a_missing_driver_stays_off_the_pages(copy: Copy, tmp_path: Path) -> None:
+def test_noise_of_a_missing_driver_stays_off_the_pages(copy, tmp_path):
     """Neither torch's profiler nor its search for a compiler fails a page.
 
     The profiler of a CUDA build without a driver is stood in for by its own rule: it logs below

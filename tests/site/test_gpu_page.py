@@ -1,7 +1,6 @@
 """The page on GPUs builds without a recording and with some, says its verdicts, and is measured."""
 
 import re
-import sys
 from copy import deepcopy
 
 import nbformat
@@ -9,8 +8,11 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 from made_up_recording import SOUND, around, ceilings, left_out, measured
+from notebooks.first_cells import needs, settings
+from notebooks.gpu_notebook import NAME
+from run.pages import read
 from scratch import PROSE, Copy
-from served import ROOT
+from served import DOCS
 from test_notebooks import FIRST, run_away
 
 from lookup_matmul.costs import Case
@@ -18,15 +20,10 @@ from lookup_matmul.costs.predict import key_of
 from lookup_matmul.costs.recorder import sweep, write_recording
 from lookup_matmul.costs.recordings import read_recording
 
-sys.path.append(str(ROOT / "docs" / "_extensions"))
-from notebooks.first_cells import needs, settings
-from notebooks.gpu_notebook import NAME
-from run.pages import read
-
 RECORDED = "src/lookup_matmul/recorded"
 COMMAND = "lookup_matmul.costs --minutes 2 --out recordings --commit"
 NAMED = "tutorials/is-the-product-ever-faster"
-PAGE = ROOT / "docs" / f"{NAMED}.md"
+PAGE = DOCS / f"{NAMED}.md"
 SWEPT = [
     Case(form, "forward", vocab_size, 128, ids, "uniform", dtype, "hot")
     for vocab_size in (16, 300, 1024)
@@ -75,10 +72,8 @@ def test_what_no_case_tells_of_is_not_decided(said):
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     """Return a copy of the site with this page alone, and without recordings."""
-    copy = Copy(tmp_path_factory.mktemp("gpu"))
-    copy.clear_pages(NAMED)
+    copy = Copy(tmp_path_factory.mktemp("gpu"), NAMED)
     copy.leave_out("search", "light")
-    copy.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
     for path in (copy.root / RECORDED).glob("*.json"):
         path.unlink()
     page = copy.root / "docs" / f"{NAMED}.md"

@@ -7,12 +7,14 @@ import io
 import posixpath
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from language.frame import FOLDER
+from light import site_files
 from light.fonts import signs
 from light.mathml import to_mathml
 from light.site_files import named
@@ -166,6 +168,29 @@ def test_a_style_sheet_that_cannot_be_read_is_refused():
     """Instead of being cut where it breaks."""
     with pytest.raises(ValueError, match="cannot be read"):
         purge("p{color:red} }", set())
+
+
+def test_a_rule_comes_with_the_first_page_that_needs_it(tmp_path, monkeypatch):
+    """Style sheets are made again for a new class or sign, and for nothing else."""
+    builder = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"))
+    (sheet := tmp_path / "_static" / "own.css").parent.mkdir()
+    made = []
+    monkeypatch.setattr(site_files, "purge", lambda *given: made.append(1) or purge(*given))
+
+    def build(body: str) -> str:
+        sheet.write_text(".a{top:1px}.b{top:2px}", "utf-8")  # as Sphinx copies it each time
+        page = f'<link href="_static/own.css" /><p class="{body}'
+        (tmp_path / "page.html").write_text(page, "utf-8")
+        site_files.finish(builder, None)
+        return (tmp_path / "_static" / "style.css").read_text("utf-8")
+
+    assert ".b{" not in build('a">')
+    assert ".b{" not in build('a">More words.')
+    assert len(made) == 1
+    assert ".b{" in build('b">')
+    font = tmp_path / "_static" / "formulas.css"
+    fonts = [(build(f'b"><math>{sign}</math>'), font.read_text("utf-8"))[1] for sign in "αζ"]
+    assert fonts[0] != fonts[1]
 
 
 def test_the_templates_are_of_the_pinned_themes():

@@ -16,7 +16,6 @@ CONTENTS = TOCTREE.replace(":glob:\n\n*", ":caption: Use\n\nPlain <plain>")
 def copy(tmp_path):
     """Return a copy whose only pages are the index and a plain one."""
     made = Copy(tmp_path, bare=True)
-    made.clear_pages()
     (tmp_path / "docs" / "tutorials").mkdir(exist_ok=True)
     shutil.copy(ROOT / "AUTHORING.md", tmp_path)
     made.write("index", f"# Index\n{CONTENTS}", head=PROSE)

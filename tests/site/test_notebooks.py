@@ -10,19 +10,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
-from served import ROOT
-
-sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from drift import VARYING, said
 from language.frame import FOLDER
+from nbclient import NotebookClient
 from notebooks.first_cells import imported
 from notebooks.notebook_cells import outputs_of, without_glue
 from run.pages import Page, read, recall
+from served import ROOT, SOURCES
 
 BUILT = ROOT / "build" / "html"
-FILES = sorted((ROOT / "docs").rglob("*.md"))
-SOURCES = {p.relative_to(ROOT / "docs").with_suffix("").as_posix(): p for p in FILES}
 PAGES = {name: read(path, name) for name, path in SOURCES.items()}
 EXECUTED = [name for name, page in PAGES.items() if page.notebook]
 ROOMS = {p.name for p in (ROOT / "src" / "lookup_matmul").iterdir() if p.is_dir()}

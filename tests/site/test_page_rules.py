@@ -1,37 +1,16 @@
 """What a page has to keep to: each planted fault is named by its line, and sound pages pass."""
 
-import sys
-
 import pytest
-from served import ROOT
-
-sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from lint_pages import findings
 from run.pages import read
+from scratch import HEAD, cell
 
-HEAD = """---
-file_format: mystnb
-kernelspec:
-  name: python3
-myst:
-  html_meta:
-    description: "One sentence."
----
-
-# A lookup picks rows
-
-Prose with a source, https://example.org.
-
-"""
-CELL = "```{{code-cell}} ipython3\n{options}{code}\n```\n"
-
-
-def cell(code, *, tags="", figure=""):
-    """Write a cell."""
-    options = f":tags: [{tags}]\n" if tags else ""
-    if figure:
-        options = f"---\nmystnb:\n  figure:\n    caption: {figure}\n    name: fig-a\n---\n"
-    return CELL.format(options=options, code=code)
+TOP = f"{HEAD}# A lookup picks rows\n\nProse with a source, https://example.org.\n\n"
+CHECK, SETUP = ":tags: [check]\n", ":tags: [setup]\n"
+FIGURE = cell(
+    "figures.draw_lookup(ids, weight)",
+    "---\nmystnb:\n  figure:\n    caption: Rows.\n    name: fig-a\n---\n",
+)
 
 
 @pytest.fixture
@@ -53,7 +32,7 @@ FAULTS = {
     "comparison dropped": (cell("a = 1\na == 1\nprint(a)"), 16, "vacuous"),
     "comparison printed with a word": (cell('print("same", torch.equal(a, b))'), 15, "vacuous"),
     "equal discarded, another checked": (
-        cell("torch.equal(a, b)\nprint(a)") + cell("assert c == d", tags="check"),
+        cell("torch.equal(a, b)\nprint(a)") + cell("assert c == d", CHECK),
         15,
         "vacuous",
     ),
@@ -65,19 +44,19 @@ FAULTS = {
     "place on a machine": (cell('path = "/home/me/data.csv"'), 15, "path"),
     "no seed": (cell("x = torch.rand(3)"), 15, "unseeded"),
     "no caption": (cell("figures.draw_lookup(ids, weight)"), 15, "caption"),
-    "cell not run": (cell("x = 1", tags="skip-execution"), 16, "never-run"),
+    "cell not run": (cell("x = 1", ":tags: [skip-execution]\n"), 16, "never-run"),
     "block not run": ("```python\nx = 1\n```\n", 14, "never-run"),
     "typed time": ("The lookup took 12 µs here.\n", 14, "typed-time"),
     "typed factor": (cell("x = 3.5") + "It is\n3.5 times faster.\n", 18, "typed-time"),
     "hollow word": ("This is obviously true.\n", 14, "hollow"),
     "no proof": (BITS, 16, "unproved"),
-    "proof within a bound": (BITS + cell("assert_within(a, b, 1)", tags="check"), 16, "unproved"),
-    "proof of another kind": (BITS + cell("assert a.equal(b)", tags="check"), 16, "unproved"),
+    "proof within a bound": (BITS + cell("assert_within(a, b, 1)", CHECK), 16, "unproved"),
+    "proof of another kind": (BITS + cell("assert a.equal(b)", CHECK), 16, "unproved"),
     "proof of the opposite": (
         BITS
-        + CELL.format(
-            options=':tags: [raises-exception]\n:expect: "AssertionError: not"\n',
-            code="assert_bitwise_equal(a, b)",
+        + cell(
+            "assert_bitwise_equal(a, b)",
+            ':tags: [raises-exception]\n:expect: "AssertionError: not"\n',
         ),
         16,
         "unproved",
@@ -93,25 +72,17 @@ FAULTS = {
         "unlinked",
     ),
     "proof of another paragraph": (
-        BITS + "Another paragraph.\n\n" + cell("assert_bitwise_equal(a, b)", tags="check"),
+        BITS + "Another paragraph.\n\n" + cell("assert_bitwise_equal(a, b)", CHECK),
         16,
         "unproved",
     ),
     "proof in another section": (
-        BITS + "## Next\n\n" + cell("assert_bitwise_equal(a, b)", tags="check"),
+        BITS + "## Next\n\n" + cell("assert_bitwise_equal(a, b)", CHECK),
         16,
         "unproved",
     ),
 }
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_named_by_its_line(name, rules):
-    """Line and rule are those of the fault, and nothing else is found."""
-    text, line, rule = FAULTS[name]
-    assert rules(HEAD + text) == [(line, rule)]
-
-
+# Whatever the syntax tree shows to be true, silenced or out of reach counts as no check.
 CANNOT_FAIL = [
     "try:\n    assert a\nexcept AssertionError:\n    pass",
     "try:\n    assert_within(a, b, 1)\nexcept (ValueError, Exception) as error:\n    print(error)",
@@ -147,15 +118,57 @@ CANNOT_FAIL = [
     "assert_bitwise_equal(a, a)",
     "assert_within(a.b, a.b, 1)",
 ]
-
-
-@pytest.mark.parametrize("code", CANNOT_FAIL)
-def test_an_assertion_that_cannot_fail_is_refused(code, rules):
-    """Whatever the syntax tree shows to be true, silenced or out of reach counts as no check."""
+for code in CANNOT_FAIL:
     line = 16 + code[: code.index("assert")].count("\n")
-    assert rules(HEAD + cell(code, tags="check")) == [(line, "cannot-fail")]
+    FAULTS[code] = (cell(code, CHECK), line, "cannot-fail")
 
 
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_named_by_its_line(name, rules):
+    """Line and rule are those of the fault, and nothing else is found."""
+    text, line, rule = FAULTS[name]
+    assert rules(TOP + text) == [(line, rule)]
+
+
+def test_a_page_without_description_or_source_is_named(rules):
+    """Search engines show the one, readers follow the other."""
+    bare = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A\n\nProse.\n"
+    assert {rule for _, rule in rules(bare)} == {"description", "source"}
+    assert {rule for _, rule in rules(bare, name="index")} == {"description"}
+
+
+def test_a_page_that_measures_says_with_how_many_threads(rules):
+    """Else its times are those of a number that only its machine knows."""
+    head = TOP.replace("mystnb\n", "mystnb\nmeasures: true\n")
+    one = cell("torch.set_num_threads(1)", SETUP)
+    assert rules(head + cell("x = 1")) == [(1, "threads")]
+    assert rules(head + one) == rules(TOP + cell("x = 1")) == []
+
+
+SOUND = {
+    "comparison shown and asserted": cell("torch.equal(a, b)") + cell("assert a == b", CHECK),
+    "a value shown": cell("a == b"),
+    "seeded": cell("torch.manual_seed(0)") + cell("x = torch.rand(3)"),
+    "generator given": cell("x = torch.rand(3, generator=g)"),
+    "initialization of a table": cell("torch.manual_seed(0)\nnn.init.normal_(w)"),
+    "a file that goes away": cell(
+        'with TemporaryDirectory() as d:\n    (Path(d) / "a").write_text("b")'
+    ),
+    "long and folded": cell("\n".join(f"a{k} = {k}" for k in range(30)), SETUP),
+    "a figure": FIGURE,
+    "proved below": BITS + cell("x = 1") + cell("assert_bitwise_equal(a, b)", CHECK),
+    "proved where a link leads": "## Bits\n\n[Both have the same bits](equality).\n",
+    "not claimed": "## Bits\n\nThey are not equal in every bit.\n",
+    "proved anywhere below the opening": "Both have the same bits.\n\n"
+    + BITS
+    + cell("assert_bitwise_equal(a, b)", CHECK),
+    "said again at the end": "## What to remember\n\nBoth are bitwise equal.\n",
+    "an exercise": "## Exercise\n\n```python\ntorch.equal(a, b)\n```\n",
+    "a shell command": "```sh\nnox -s docs\n```\n",
+    "long folds": f"{'word ' * 1_400}\n\n:::{{dropdown}} A\n{'word ' * 1_400}\n:::\n\n| a |\n|---|\n| {'word ' * 200} |\n",
+    "a size": "The table has 3 rows and takes 12 MB.\n",
+}
+# A rule that refuses sound checks would be excused until nobody reads it.
 CAN_FAIL = [
     "def f():\n    assert a\n\nf()",
     "for a in b:\n    assert a",
@@ -168,59 +181,13 @@ CAN_FAIL = [
     "assert torch.get_num_threads() == 1",
     "with torch.no_grad():\n    assert a",
 ]
-
-
-@pytest.mark.parametrize("code", CAN_FAIL)
-def test_an_assertion_that_can_fail_is_left_alone(code, rules):
-    """A rule that refuses sound checks would be excused until nobody reads it."""
-    assert rules(HEAD + cell(code, tags="check")) == []
-
-
-def test_a_page_without_description_or_source_is_named(rules):
-    """Search engines show the one, readers follow the other."""
-    bare = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A\n\nProse.\n"
-    assert {rule for _, rule in rules(bare)} == {"description", "source"}
-    assert {rule for _, rule in rules(bare, name="index")} == {"description"}
-
-
-def test_a_page_that_measures_says_with_how_many_threads(rules):
-    """Else its times are those of a number that only its machine knows."""
-    head = HEAD.replace("mystnb\n", "mystnb\nmeasures: true\n")
-    one = cell("torch.set_num_threads(1)", tags="setup")
-    assert rules(head + cell("x = 1")) == [(1, "threads")]
-    assert rules(head + one) == rules(HEAD + cell("x = 1")) == []
-
-
-SOUND = {
-    "comparison shown and asserted": cell("torch.equal(a, b)")
-    + cell("assert a == b", tags="check"),
-    "a value shown": cell("a == b"),
-    "seeded": cell("torch.manual_seed(0)") + cell("x = torch.rand(3)"),
-    "generator given": cell("x = torch.rand(3, generator=g)"),
-    "initialization of a table": cell("torch.manual_seed(0)\nnn.init.normal_(w)"),
-    "a file that goes away": cell(
-        'with TemporaryDirectory() as d:\n    (Path(d) / "a").write_text("b")'
-    ),
-    "long and folded": cell("\n".join(f"a{k} = {k}" for k in range(30)), tags="setup"),
-    "a figure": cell("figures.draw_lookup(ids, weight)", figure="Rows."),
-    "proved below": BITS + cell("x = 1") + cell("assert_bitwise_equal(a, b)", tags="check"),
-    "proved where a link leads": "## Bits\n\n[Both have the same bits](equality).\n",
-    "not claimed": "## Bits\n\nThey are not equal in every bit.\n",
-    "proved anywhere below the opening": "Both have the same bits.\n\n"
-    + BITS
-    + cell("assert_bitwise_equal(a, b)", tags="check"),
-    "said again at the end": "## What to remember\n\nBoth are bitwise equal.\n",
-    "an exercise": "## Exercise\n\n```python\ntorch.equal(a, b)\n```\n",
-    "a shell command": "```sh\nnox -s docs\n```\n",
-    "long folds": f"{'word ' * 1_400}\n\n:::{{dropdown}} A\n{'word ' * 1_400}\n:::\n\n| a |\n|---|\n| {'word ' * 200} |\n",
-    "a size": "The table has 3 rows and takes 12 MB.\n",
-}
+SOUND |= {code: cell(code, CHECK) for code in CAN_FAIL}
 
 
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_sound_is_left_alone(name, rules):
     """No rule refuses what good pages do."""
-    assert rules(HEAD + SOUND[name]) == []
+    assert rules(TOP + SOUND[name]) == []
 
 
 NUMBERS = """The table has 2,000 rows, and 0.39 percent of a number is lost; the bound ends at −0.05.
@@ -247,7 +214,7 @@ PLANTED = {
     "number in a glossary": ("65,504", "32,768"),
     "number in a table": ("is | 517", "is | 516"),
     "number of a linked page": ("48,000", "49,000"),
-    "description": ("One sentence.", "One sentence in 1,000."),
+    "description": ("A page.", "A page in 1,000."),
     "caption": ("Rows.", "Rows, 17% of all."),
     "formula": ("$x$", r"$13{,}824 \cdot x$"),
 }
@@ -256,12 +223,11 @@ PLANTED = {
 @pytest.mark.parametrize("planted", [None, *PLANTED])
 def test_a_number_in_prose_stands_in_code_too(planted, rules, tmp_path):
     """Or its sentence cites or links a source: what is typed alone may be false unseen."""
-    (tmp_path / "kept.md").write_text(HEAD + cell("kept = 48_000"), "utf-8")
+    (tmp_path / "kept.md").write_text(TOP + cell("kept = 48_000"), "utf-8")
     code = cell(
         "assert a.shape == (2_000, 517) and 2.0**-8 < 0.0039 and b == -0.05 and c < 6.5504e4"
     )
-    figure = cell("figures.draw_lookup(ids, weight)", figure="Rows.")
-    page = HEAD + code + figure + NUMBERS + "Multiply by $x$.\n"
+    page = TOP + code + FIGURE + NUMBERS + "Multiply by $x$.\n"
     before, after = PLANTED.get(planted, ("", ""))
     assert page.count(before) == 1 or not planted
     line = page[: page.index(before)].count("\n") + 1
@@ -270,7 +236,7 @@ def test_a_number_in_prose_stands_in_code_too(planted, rules, tmp_path):
 
 def test_a_page_can_excuse_a_rule_with_a_reason(rules):
     """Only that rule is left out."""
-    text = HEAD.replace("myst:", 'excused:\n  hollow: "quoted"\nmyst:') + "Of course, 3 ms.\n"
+    text = TOP.replace("myst:", 'excused:\n  hollow: "quoted"\nmyst:') + "Of course, 3 ms.\n"
     assert [rule for _, rule in rules(text)] == ["typed-time"]
     unneeded = text.replace("Of course, ", "")
     assert [rule for _, rule in rules(unneeded)] == ["excuse", "typed-time"]

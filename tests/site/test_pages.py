@@ -2,19 +2,17 @@
 
 import re
 import runpy
-import sys
+import zipfile
 from functools import partial
 from pydoc import locate
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from served import ROOT
-from torch import nn
-
-sys.path.append(str(ROOT / "docs" / "_extensions"))
 from claims.cells import kinds_of
 from run.pages import read
+from served import DOCS, ROOT, SOURCES
+from torch import nn
 
 TUTORIAL = "tutorials/lookup-is-matmul"
 NOTEBOOKS = "appendix/notebooks"
@@ -116,7 +114,7 @@ def test_the_pictures_are_drawn_with_their_words(pages):
 
 def code_cells(name):
     """Return the code cells of a page's source."""
-    cells = read(ROOT / "docs" / f"{name}.md", name).cells
+    cells = read(SOURCES[name], name).cells
     return [cell for cell in cells if cell.cell_type == "code"]
 
 
@@ -134,7 +132,7 @@ def test_expected_errors_are_shown_by_their_message_alone(pages):
     assert expectations > 60
 
 
-TUTORIALS = sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = sorted(path.stem for path in (DOCS / "tutorials").glob("*.md"))
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
@@ -269,7 +267,7 @@ def test_pages_name_no_folder_of_the_machine(pages):
 @pytest.mark.parametrize("project", ["torch", "numpy", "scipy", "python"])
 def test_inventories_name_things_that_exist(project):
     """So that no link leads to a phantom."""
-    lines = (ROOT / "docs" / "inventories" / f"{project}.txt").read_text("utf-8").splitlines()
+    lines = (DOCS / "inventories" / f"{project}.txt").read_text("utf-8").splitlines()
     assert lines[0] == "# Sphinx inventory version 1"
     names = [line.split()[0] for line in lines[3:]]
     assert [name for name in names if locate(name) is None] == []
@@ -278,7 +276,7 @@ def test_inventories_name_things_that_exist(project):
 
 def test_old_addresses_lead_to_pages(site):
     """With scripts to the section that was asked for, without them to the page."""
-    redirects = runpy.run_path(str(ROOT / "docs" / "conf.py"))["redirects"]
+    redirects = runpy.run_path(str(DOCS / "conf.py"))["redirects"]
     assert redirects
     for old, new in redirects.items():
         html = (site / f"{old}.html").read_text("utf-8")
@@ -286,3 +284,20 @@ def test_old_addresses_lead_to_pages(site):
         assert "location.replace(target + window.location.hash)" in html
         assert f'url={new}"' in html
         assert (site / old).parent.joinpath(new).is_file()
+
+
+def test_the_wheel_that_getting_started_names_is_there(pages, site):
+    """A command with a wrong name would be the first thing that fails for a newcomer."""
+    (command,) = pages["getting-started"].select(".highlight-sh pre")
+    name = command.get_text().removeprefix("python -m pip install ").strip()
+    assert zipfile.is_zipfile(site / name)
+
+
+def test_the_menu_is_called_what_getting_started_calls_it(pages):
+    """It has the notebook and the source, on that very page."""
+    text = SOURCES["getting-started"].read_text("utf-8")
+    (name,) = re.findall(r"^\*(\w+)\*, at the top of each page", text, re.M)
+    page = pages["getting-started"]
+    assert page.select_one("button.take-away").get_text(strip=True) == name
+    menu = page.select_one("#take-away")
+    assert {"Notebook", "Markdown source"} <= {link.get_text() for link in menu.select("a")}

@@ -6,41 +6,37 @@ import subprocess
 import sys
 from pathlib import Path
 
-from served import ROOT
-
-sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
 from length_rules import open_cells
 from run.pages import read
+from served import DOCS, SOURCES
 
-DOCS = ROOT / "docs"
 # What the package's wheel does not bring and pages need.
 MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle", "psutil": "psutil"}
 
 
-def told() -> dict[str, list[str]]:
+def told():
     """Return the pages that need more than the wheel brings, as Getting started names them."""
     (said,) = re.findall("^The page on .*", (DOCS / "getting-started.md").read_text("utf-8"), re.M)
     needs = re.findall("([^`]*)`([^`]*)`", said)
     return {what.split()[-1]: re.findall(r"\((.*?)\.md\)", pages) for pages, what in needs}
 
 
-def refuse(modules: list[str]) -> str:
+def refuse(modules):
     """Write the lines that make some modules look as if they were not installed."""
     loaded = f"(m for m in modules if m.partition('.')[0] in {modules})"
     refused = f"lambda modules: modules.update(dict.fromkeys([*{modules}, *{loaded}]))"
     return f"({refused})(__import__('sys').modules)"
 
 
-def pasted(pages: dict[str, list[tuple[str, bool]]]) -> dict[str, str]:
+def pasted(pages):
     """Run the cells of each page, and return what failed."""
     command = [sys.executable, str(Path(__file__).with_name("paste.py"))]
     done = subprocess.run(command, input=json.dumps(pages), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    failed: dict[str, str] = json.loads(done.stdout)
-    return failed
+    return json.loads(done.stdout)
 
 
-def test_open_cells_can_be_pasted() -> None:
+def test_open_cells_can_be_pasted():
     """Of every page: nothing in them needs a fold, a file, or what only a notebook defines.
 
     Nor do they need a package that Getting started does not name for their page.
@@ -55,8 +51,7 @@ def test_open_cells_can_be_pasted() -> None:
         "writes": [("open('left', 'w').close()", False)],
         "ends": [("import os; os._exit(0)", False)],
     }
-    for path in sorted(DOCS.rglob("*.md")):
-        name = path.relative_to(DOCS).with_suffix("").as_posix()
+    for name, path in SOURCES.items():
         found, lines = open_cells(read(path, name)), path.read_text("utf-8").splitlines()
         pages[name], entries = [], {}
         for cell, line in found:

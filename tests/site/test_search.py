@@ -11,6 +11,7 @@ import re
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from served import errors
 from served import wait as wait_for
 from test_symptom_box import FIRST as ERRORS
 from test_symptom_box import TRACEBACKS
@@ -288,18 +289,14 @@ def test_the_field_of_every_page_leads_here(browser, site):
     assert browser.switch_to.active_element.get_attribute("id") == "search-text"
 
 
-def test_without_scripts_the_page_says_so(browser, site):
+def test_without_scripts_the_page_says_so(without_scripts, site):
     """It names the index and the symptoms, and shows no field that does nothing."""
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        browser.get((site / "search.html").as_uri())
-        page = browser.find_element(By.CLASS_NAME, "search-page")
-        assert "needs JavaScript" in page.text
-        assert not page.find_element(By.TAG_NAME, "form").is_displayed()
-        for name in ("genindex", "symptoms"):
-            assert page.find_element(By.CSS_SELECTOR, f'p a[href="{name}.html"]').is_displayed()
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    without_scripts.get((site / "search.html").as_uri())
+    page = without_scripts.find_element(By.CLASS_NAME, "search-page")
+    assert "needs JavaScript" in page.text
+    assert not page.find_element(By.TAG_NAME, "form").is_displayed()
+    for name in ("genindex", "symptoms"):
+        assert page.find_element(By.CSS_SELECTOR, f'p a[href="{name}.html"]').is_displayed()
 
 
 def test_the_search_is_loaded_when_somebody_asks(browser, site, address):
@@ -312,6 +309,7 @@ def test_the_search_is_loaded_when_somebody_asks(browser, site, address):
     assert not [page for page in pages if named.search(page.read_text("utf-8"))]
     assert not (site / "searchindex.js").exists()
     assert not (static / "searchtools.js").exists()
+    browser.get_log("browser")
     browser.get(f"{address}/search.html")
     assert browser.execute_script("return typeof MiniSearch") == "undefined"
     browser.get(f"{address}/search.html?q=roofline")
@@ -320,3 +318,4 @@ def test_the_search_is_loaded_when_somebody_asks(browser, site, address):
     loaded = browser.execute_script(entries)
     assert [url for url in loaded if "/_static/sections/" in url]
     assert all(url.startswith((f"{address}/", "data:")) for url in loaded)
+    assert not errors(browser)

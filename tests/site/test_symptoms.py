@@ -8,10 +8,9 @@ import torch
 from docutils import nodes
 from oldest import LOWEST
 from search.wordings import recordings, release, same_words, spans, words_of
-from served import ROOT
+from served import DOCS, ROOT
 from wordings import cells, is_reproduction
 
-DOCS = ROOT / "docs"
 SOURCES = sorted((DOCS / "symptoms").glob("*.md"))
 # What the lowest torch says in other words, or as another type, which the page shows beside them.
 OTHERWISE = {

@@ -1,25 +1,20 @@
 """What is taken away from a page: its notebook's text and first cells, its source, copied code."""
 
 import re
-import sys
 import zipfile
 from urllib.parse import unquote
 
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
 from docutils import nodes
-from scratch import HEAD
-from selenium.webdriver import ActionChains
-from selenium.webdriver.common.keys import Keys
-from served import ROOT
-from test_browser import look
-from two_sites import BASE, PAGE
-
-sys.path.append(str(ROOT / "docs" / "_extensions"))
 from notebooks.first_cells import needs
 from notebooks.markdown_of import blocks
 from notebooks.notebook_cells import without_glue
+from scratch import HEAD
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+from served import ROOT, look, soup
+from two_sites import BASE, PAGE
 
 
 @pytest.fixture(scope="module")
@@ -127,10 +122,10 @@ def test_the_menu_offers_what_there_is(taken):
     files = {"Notebook": "index.ipynb", "Markdown source": "index.md"}
     found = {}
     for base, (site, _) in taken.items():
-        found[base] = offered((site / "index.html").read_text("utf-8"))
+        found[base] = offered(site / "index.html")
         assert (site / "index.md").read_text("utf-8") == HEAD + PAGE
-        assert list(offered((site / "other.html").read_text("utf-8"))) == ["Markdown source"]
-        assert offered((site / "search.html").read_text("utf-8")) == {}
+        assert list(offered(site / "other.html")) == ["Markdown source"]
+        assert offered(site / "search.html") == {}
     assert found[""] == files
     assert found[BASE].items() >= files.items()
     notebook = "https%3A%2F%2Fexample.org%2Fsite%2Findex.ipynb"
@@ -140,9 +135,9 @@ def test_the_menu_offers_what_there_is(taken):
     assert unquote(path) == f"lab?fromURL={notebook}"
 
 
-def offered(html):
+def offered(path):
     """Return the address of each way to take a page away."""
-    menu = BeautifulSoup(html, "html.parser").select("#take-away a")
+    menu = soup(path).select("#take-away a")
     assert all(a.has_attr("download") == ("://" not in a["href"]) for a in menu)
     return {a.get_text(): a["href"] for a in menu}
 

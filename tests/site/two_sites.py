@@ -1,7 +1,6 @@
 """The same few pages as a site that knows its address and its repository, and as one that does not."""
 
 import shutil
-from pathlib import Path
 
 from scratch import PROSE, SPHINX, Copy
 
@@ -83,7 +82,7 @@ inner
 """
 
 
-def build_both(root: Path) -> dict[str, Path]:
+def build_both(root):
     """Return the folder of each site by its address; the second is built where the first was."""
     html, plain = root / "build" / "html", root / "build" / "plain"
     both = {BASE: html, "": plain}
@@ -91,7 +90,6 @@ def build_both(root: Path) -> dict[str, Path]:
         return both
     root.mkdir()
     copy = Copy(root)
-    copy.clear_pages()
     (root / "docs" / "tutorials").mkdir(exist_ok=True)
     copy.write("index", PAGE)
     copy.write("other", OTHER, head=PROSE)

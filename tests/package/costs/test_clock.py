@@ -4,7 +4,7 @@ import gc
 
 import pytest
 import torch
-from cuda_stand_in import COLD_S, FLUSH, KERNEL_S, LAUNCH_S, stand_in
+from cuda_stand_in import COLD_S, FLUSH, KERNEL_S, LAUNCH_S
 
 from lookup_matmul.costs import Spread, clock, time_side_by_side
 from lookup_matmul.costs.clock import cuda_clock_hz, cuda_stopwatch, launch_s, stopwatch
@@ -45,10 +45,12 @@ def test_turns_alternate_and_blocks_last_as_long_as_asked():
 def test_a_turn_takes_no_more_calls_than_allowed(monkeypatch):
     """A graph holds so many; and a clock that stood still asks for no more either."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    for device, most in (("cuda", 100), ("cpu", 10**6)):
+    for device, most, cold in (("cuda", 100, 50), ("cpu", 10**6, 1)):
         watch = FakeWatch({"quick": 0.0, "slow": 1e-2})
         times = time_side_by_side(CALLS, rounds=3, device=device, watch=watch)
         assert {name: spread.calls for name, spread in times.items()} == {"quick": most, "slow": 2}
+        times = time_side_by_side(CALLS, rounds=3, prepare=list, device=device, watch=watch)
+        assert {spread.calls for spread in times.values()} == {cold}
 
 
 def test_a_hot_turn_begins_with_calls_that_fill_the_caches():
@@ -104,13 +106,6 @@ def test_the_real_watch_waits_for_a_device(wait, monkeypatch):
         torch.accelerator, "synchronize", lambda: [wait(cost) for cost in asked] and asked.clear()
     )
     assert stopwatch(lambda: asked.append(0.25), 4, lambda: asked.append(9.0)) == 0.25
-
-
-@pytest.fixture
-def gpu():
-    """Give a stand-in for a GPU, with two clocks."""
-    with stand_in() as gpu:
-        yield gpu
 
 
 A = torch.ones(10)
@@ -179,17 +174,6 @@ def test_every_cold_call_comes_after_a_flush_of_its_own(gpu, call, kernels):
     seconds = cuda_stopwatch(call, 50, through.sum)
     assert seconds == pytest.approx(kernels * KERNEL_S + COLD_S, rel=1e-6)
     assert cuda_stopwatch(call, 50, through.neg_) > 2 * seconds  # so that it could be seen
-
-
-def test_side_by_side_on_the_gpu(gpu):
-    """The same turns as on a CPU, by its own clock."""
-    calls = {name: call for name, (_, call) in GRAPHED.items()}
-    times = time_side_by_side(calls, rounds=3, block_s=0.005, device="cuda")
-    for name, (kernels, _) in GRAPHED.items():
-        assert times[name].median_s == pytest.approx(kernels * KERNEL_S, rel=1e-6)
-        assert times[name].calls == 100
-    times = time_side_by_side(calls, rounds=3, prepare=torch.ones(FLUSH).sum, device="cuda")
-    assert {spread.calls for spread in times.values()} == {50}
 
 
 def test_a_graph_is_captured_once_and_goes_with_its_call(gpu):

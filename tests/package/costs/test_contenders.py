@@ -2,17 +2,12 @@
 
 import pytest
 import torch
+from test_oracle import inputs_of
 
-from lookup_matmul.costs import sample_ids
-from lookup_matmul.costs.cases import Case, Inputs, sample_inputs
+from lookup_matmul.costs.cases import Case, Inputs
 from lookup_matmul.costs.contenders import contender
 
 CASE = Case("lookup", "forward", 7, 3, 20, "uniform", "float32", "hot")
-
-
-def inputs_of(case):
-    """Sample what a case computes with, on the CPU."""
-    return sample_inputs(case, sample_ids("uniform", case.ids, case.vocab_size), "cpu")
 
 
 @pytest.mark.parametrize("before", [False, True])

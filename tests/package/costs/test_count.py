@@ -1,11 +1,13 @@
 """Bytes and operations against counts by hand, allocated bytes against torch."""
 
 import pytest
+from made_up_recording import every_form
 
 from lookup_matmul.costs import Case, kernels, sample_ids
 from lookup_matmul.costs.cases import sample_inputs
-from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.contenders import contender
 from lookup_matmul.costs.memory import recorded_events, sizes_of
+from lookup_matmul.costs.predict import key_of
 
 # 9 ids, 4 of them distinct, of 8 bytes; a table of 7 rows of 5 numbers; bags of 3 ids.
 # Kernels by form: name, bytes of ids, numbers read and written, operations.
@@ -45,45 +47,41 @@ BACKWARD = {
     "index_add": ADDED,
     "multiplication alone": [PRODUCT],
 }
-PARTS = [
-    (direction, bags, form)
-    for direction, bags in [("forward", 0), ("forward", 3), ("backward", 0)]
-    for form in forms_of(direction, bags)
-]
+LOOKUP = Case("lookup", "forward", 7, 5, 9, "uniform", "float32", "hot")
+each_form = pytest.mark.parametrize("case", every_form(LOOKUP, 3), ids=key_of)
 
 
-@pytest.mark.parametrize(("direction", "bags", "form"), PARTS)
+@each_form
 @pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("tf32", 4), ("bfloat16", 2)])
-def test_every_form_is_counted_as_by_hand(direction, bags, form, dtype, size):
+def test_every_form_is_counted_as_by_hand(case, dtype, size):
     """Each distinct address read counts once, each written once, zeros added into no more."""
-    case = Case(form, direction, 7, 5, 9, "uniform", dtype, "hot", bags)
-    counted = [(p.name, p.bytes, p.operations) for p in kernels(case, 4)]
-    expected = (BAGS if bags else FORWARD if direction == "forward" else BACKWARD)[form]
-    assert counted == [(name, ids + size * n, *rest) for name, ids, n, *rest in expected]
-    if form == "lookup, sparse and coalesced":
+    counted = [(p.name, p.bytes, p.operations) for p in kernels(case._replace(dtype=dtype), 4)]
+    expected = BAGS if case.bags else FORWARD if case.direction == "forward" else BACKWARD
+    assert counted == [(name, ids + size * n, *rest) for name, ids, n, *rest in expected[case.form]]
+    if case.form == "lookup, sparse and coalesced":
         assert kernels(case._replace(ids=8), 4)[0].operations == 8 * 3
 
 
-@pytest.mark.parametrize(("direction", "bags", "form"), PARTS)
-def test_allocated_bytes_against_the_allocator(direction, bags, form):
+@each_form
+def test_allocated_bytes_against_the_allocator(case):
     """Torch asks for these arrays and, beyond them, for less than the smallest of them."""
-    if form == "compiled one-hot":
+    if case.form == "compiled one-hot":
         pytest.skip("compiling takes seconds, and what a compiler writes is its own choice")
-    case = Case(form, direction, 300, 64, 512, "uniform", "float32", "hot", bags and 8)
+    case = case._replace(vocab_size=300, dim=64, ids=512, bags=case.bags and 8)
     ids = sample_ids("uniform", 512, 300)
     call = contender(case, sample_inputs(case, ids, "cpu"))
     call()
     seen = sum(size for size in sizes_of(recorded_events(call)) if size > 0)
     counted = sum(part.allocated_bytes for part in kernels(case, ids.unique().numel()))
     # Some versions of torch note the bag of each entry.
-    extra = 8 * 512 * bool(bags)
+    extra = 8 * 512 * bool(case.bags)
     assert counted <= seen <= counted + extra
     assert extra < 300 * 64 * 4
 
 
 def test_the_working_set_holds_each_tensor_of_the_call_once():
     """By hand, 3 ids over 4 rows of 5 numbers: ids 24, table 80, encoding 48, result 60 bytes."""
-    case = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    case = LOOKUP._replace(vocab_size=4, ids=3)
     expected = {
         "lookup": 24 + 2 * 20 + 60,
         "one-hot built": 24 + 48,

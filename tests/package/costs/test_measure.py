@@ -5,7 +5,8 @@ from functools import partial
 
 import pytest
 import torch
-from cuda_stand_in import KERNEL_S, LAUNCH_S, stand_in
+from cuda_stand_in import KERNEL_S, LAUNCH_S
+from made_up_recording import ceilings, every_form
 
 # Names of parameters that a test does not need are those of the functions replaced.
 # ruff: noqa: ARG001
@@ -18,26 +19,13 @@ from lookup_matmul.costs import (
     sample_ids,
 )
 from lookup_matmul.costs.cases import DTYPES, sample_inputs
-from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.contenders import contender
 from lookup_matmul.costs.measure import DeviceLost
-from lookup_matmul.costs.predict import key_of
 
 CASE = Case("lookup", "forward", 50, 16, 64, "uniform", "float32", "hot")
 KINDS = [("forward", 0), ("forward", 8), ("backward", 0)]
-FORMS = [
-    CASE._replace(form=form, direction=direction, bags=bags)
-    for direction, bags in KINDS
-    for form in forms_of(direction, bags)
-]
-PRICES = {key_of(case): [1e-6, 2e-6, 3e-6] for case in FORMS}
-RATE = {"random": [1e10] * 3}
-CEILINGS = {
-    "fixed_s": {"hot": PRICES, "cold": PRICES},
-    "row_s": {"hot": {}, "cold": {}},
-    "bandwidth": [{"working_set": 2**20, "bytes_per_s": [1e9] * 3}],
-    "first_touch": [],
-    "rate": dict.fromkeys(DTYPES, RATE),
-}
+FORMS = every_form(CASE, 8)
+CEILINGS = ceilings(cases=FORMS)
 GROUPS = [
     [case for case in FORMS if (case.direction, case.bags) == kind and "compiled" not in case.form]
     for kind in KINDS
@@ -65,13 +53,6 @@ def _quick(monkeypatch):
 
     monkeypatch.setattr(clock, "FLUSHED_BYTES", 2**18)
     monkeypatch.setattr(clock, "stopwatch", steady)
-
-
-@pytest.fixture
-def gpu():
-    """Give a stand-in for a GPU."""
-    with stand_in() as gpu:
-        yield gpu
 
 
 @each_group
@@ -229,7 +210,7 @@ def test_every_form_on_a_gpu(dtype, cache, monkeypatch):
         for c in FORMS
         if c.direction == "forward" or (dtype, cache) == ("float32", "hot")
     ]
-    ceilings = measure_ceilings("cuda", quick=True)
-    results = measure_cases(cases, ceilings=ceilings, device="cuda", rounds=3)
+    limits = measure_ceilings("cuda", quick=True)
+    results = measure_cases(cases, ceilings=limits, device="cuda", rounds=3)
     assert {r["skipped"]["kind"] for r in results if "skipped" in r} <= {"not in torch"}
     assert all(r["launch_s"] is None or r["launch_s"] > 0 for r in results if "skipped" not in r)

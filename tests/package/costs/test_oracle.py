@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from made_up_recording import every_form
 from oldest import LOWEST
 
 from lookup_matmul.costs import cases, sample_ids
@@ -14,18 +15,12 @@ from lookup_matmul.costs.cases import (
     expected_columns,
     sample_inputs,
 )
-from lookup_matmul.costs.contenders import contender, forms_of
+from lookup_matmul.costs.contenders import contender
 from lookup_matmul.equality.assertions import repeats_bitwise
 from lookup_matmul.equality.rounding import rounding_bound
 
-KINDS = [("forward", 0), ("forward", 4), ("backward", 0)]
-CASES = [
-    Case(form, direction, 50, 8, 64, "uniform", "float32", "hot", bags)
-    for direction, bags in KINDS
-    for form in forms_of(direction, bags)
-    if form != "compiled one-hot"
-]
-LOOKUP = CASES[0]
+LOOKUP = Case("lookup", "forward", 50, 8, 64, "uniform", "float32", "hot")
+CASES = [case for case in every_form(LOOKUP, 4) if case.form != "compiled one-hot"]
 LACKING = RuntimeError if LOWEST else NotImplementedError  # what torch says of a lacking kernel
 every_case = pytest.mark.parametrize(
     "case", CASES, ids=lambda case: f"{case.direction}-{case.form}"

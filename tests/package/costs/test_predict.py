@@ -4,16 +4,12 @@ import json
 import math
 
 import pytest
+from made_up_recording import every_form
 
 from lookup_matmul.costs import Case, Spread, kernels, measure_ceilings, predict, predicted_s
-from lookup_matmul.costs.contenders import forms_of
 
 LOOKUP = Case("lookup", "forward", 4, 5, 3, "uniform", "float32", "hot")
-FORMS = [
-    LOOKUP._replace(form=form, direction=direction, bags=bags, ids=3 * (bags or 1))
-    for direction, bags in [("forward", 0), ("forward", 1), ("backward", 0)]
-    for form in forms_of(direction, bags)
-]
+FORMS = every_form(LOOKUP, 1)
 
 
 def triple(value):

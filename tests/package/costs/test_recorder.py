@@ -146,13 +146,17 @@ def test_another_machine_or_version_does_not_go_on(path, monkeypatch, name):
     assert path.read_bytes() == before
 
 
-def test_a_damaged_file_is_not_overwritten(path):
-    """It may hold what somebody needs."""
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("{", "the file is not JSON"), ("{}", r"KeyError\('complete'\)\. Record again")],
+)
+def test_a_damaged_file_is_not_overwritten(path, text, says):
+    """It may hold what somebody needs; without jsonschema it is refused, too."""
     path.parent.mkdir()
-    path.write_text("{", "utf-8")
-    with pytest.raises(ValueError, match="the file is not JSON"):
+    path.write_text(text, "utf-8")
+    with pytest.raises(ValueError, match=rf"mine\.json: .*{says}"):
         record(path, SWEPT, **MADE)
-    assert path.read_text("utf-8") == "{"
+    assert path.read_text("utf-8") == text
 
 
 def test_a_recording_is_replaced_whole(path, monkeypatch):

@@ -116,13 +116,6 @@ def test_another_kind_of_file_is_refused(path, name):
     assert refusal(path).startswith(fault)
 
 
-def test_a_file_that_is_no_recording_is_refused_without_jsonschema_too(path):
-    """As by a run that is to go on with it."""
-    path.write_text("{}")
-    with pytest.raises(ValueError, match=r"a-device\.json: KeyError\('complete'\)\. Record again"):
-        read_recording(path, form=False)
-
-
 def test_recordings_of_a_folder_are_read_gpus_first(tmp_path):
     """Then by name; a folder that is not there has none."""
     on_cpu = SOUND | {"provenance": ORIGIN | {"kind": "cpu", "driver": None, "cuda": None}}

@@ -10,7 +10,7 @@ from scipy import sparse
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from lookup_matmul import compare, one_hot
+from lookup_matmul import compare, one_hot, to_linear
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -296,8 +296,7 @@ def test_a_matrix_of_ids_is_bags_for_an_embedding_bag():
     """As the layer itself reads it; for the others each id is a row of its own."""
     ids = torch.tensor([[0, 1], [2, 2]])
     bag = nn.EmbeddingBag(3, 2, mode="sum")
-    linear = nn.Linear(3, 2, bias=False)
-    linear.weight.data = bag.weight.data.T.clone()
+    linear = to_linear(nn.Embedding.from_pretrained(bag.weight, freeze=False), share=False)
     report = compare(bag, linear, ids)
     assert (report.before.total, report.verdict in (BITS, ROUNDING)) == (4, True)
     assert compare(bag.weight, linear, ids).before.total == 8
@@ -312,8 +311,7 @@ def test_the_bound_holds_and_is_not_wide(dtype):
     torch.manual_seed(0)
     table = torch.randn(20, 3).to(dtype)
     rows = torch.randint(20, (60,)), torch.tensor([0, 20, 40, 60]), torch.rand(60).double()
-    linear = nn.Linear(20, 3, bias=False, dtype=dtype)
-    linear.weight.data = table.T.clone()
+    linear = to_linear(nn.Embedding.from_pretrained(table, freeze=False), share=False)
     report = compare(table, linear, rows)
     assert report.causes == ()
     exact = np.zeros((3, 3))
@@ -381,8 +379,7 @@ def test_gradients_of_repeated_ids_have_a_bound():
     """An id that comes often adds up many terms, in an order of the layer's own."""
     ids = torch.randint(3, (500,))
     layer = nn.Embedding(3, 4)
-    linear = nn.Linear(3, 4, bias=False)
-    linear.weight.data = layer.weight.data.T.clone()
+    linear = to_linear(layer, share=False)
     report = compare(layer, linear, ids, gradients=True).gradients
     assert report.causes == ()
     assert 0 < report.before.bound < 0.1

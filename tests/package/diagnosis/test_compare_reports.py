@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from lookup_matmul import assert_within, compare, one_hot
+from lookup_matmul import assert_within, compare, one_hot, to_linear
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -154,8 +154,7 @@ def test_a_pattern_of_the_outputs_is_a_note(dtype):
 
 def test_the_rows_of_bad_numbers_are_named_with_their_side():
     """Only that of the layer that holds them."""
-    bad = nn.Linear(5, 3, bias=False)
-    bad.weight.data = TABLE.T.clone()
+    bad = to_linear(nn.Embedding.from_pretrained(TABLE, freeze=False), share=False)
     bad.weight.data[0, 1] = torch.nan
     for sides, evidence in (
         ((TABLE, bad), "row 1 of b (Linear) holds NaN or infinity"),
@@ -176,8 +175,7 @@ def test_bad_numbers_that_are_copied_are_no_cause():
 
 def test_the_layer_to_be_kept_out_of_autocast_is_named():
     """The one that multiplies."""
-    b = nn.Linear(5, 3, bias=False)
-    b.weight.data = TABLE.T.clone()
+    b = to_linear(nn.Embedding.from_pretrained(TABLE, freeze=False), share=False)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         (cause,) = compare(TABLE, b, IDS).causes
     assert cause.remedy == "compute b under torch.autocast('cpu', enabled=False)"

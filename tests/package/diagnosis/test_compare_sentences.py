@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
-from lookup_matmul import compare
+from lookup_matmul import compare, to_linear
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -93,8 +93,7 @@ def test_what_is_said_of_two_outputs_is_so(seed):
 def test_what_is_said_of_two_tables_is_so(seed):
     """The evidence of a cause that is the only one, of a table that is looked up and a product."""
     first, second = tables(seed)
-    linear = nn.Linear(*second.shape, bias=False, dtype=second.dtype)
-    linear.weight.data = second.T.clone()
+    linear = to_linear(nn.Embedding.from_pretrained(second, freeze=False), share=False)
     ids = torch.arange(min(len(first), len(second)))
     causes = compare(first, linear, ids).causes
     if len(causes) != 1:

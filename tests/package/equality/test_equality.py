@@ -8,12 +8,7 @@ import torch
 from lookup_matmul import assert_bitwise_equal, assert_within
 
 NAN, INF = float("nan"), float("inf")
-
-
-def quiet_nans() -> tuple[torch.Tensor, torch.Tensor]:
-    """Return two NaNs with different bits."""
-    bits = torch.tensor([0x7FC00000, 0x7FC00001], dtype=torch.int32)
-    return bits[:1].view(torch.float32), bits[1:].view(torch.float32)
+QUIET_NANS = torch.tensor([0x7FC00000, 0x7FC00001], dtype=torch.int32).view(torch.float32)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +39,7 @@ def test_one_bit_is_seen_in_every_dtype(dtype):
     ("actual", "expected", "message"),
     [
         (torch.tensor([0.0]), torch.tensor([-0.0]), "First at [0]: 0.0, expected -0.0"),
-        (*quiet_nans(), "First at [0]: nan (bits 0x7fc00000), expected nan (bits 0x7fc00001)."),
+        (QUIET_NANS[:1], QUIET_NANS[1:], "First at [0]: nan (bits 0x7fc00000), expected nan (bits 0x7fc00001)."),
         (torch.tensor([1], dtype=torch.uint8), torch.tensor([255], dtype=torch.uint8), "Largest difference: 254 at [0]."),
         (torch.tensor([True]), torch.tensor([False]), "First at [0]: True, expected False. Largest difference: 1 at [0]."),
         (torch.tensor([NAN, 1.0]), torch.tensor([1.0, NAN]), "2 of 2 elements differ"),

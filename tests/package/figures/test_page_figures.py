@@ -118,8 +118,6 @@ def test_a_figure_is_sound_and_tells_its_numbers(name):
     ("name", "shown"),
     [
         ("sum of rows", ["total", "6", "-1"]),
-        ("cuts", ["0", "0", "0", "0", "1", "1", "1", "1"]),
-        ("cuts", ["0", "0", "1", "1", "0", "0", "1", "1"]),
         ("reach of a NaN", ["id 3", "NaN", "NaN", *(f"{x:.2f}" for x in WEIGHT[3, 2:].tolist())]),
         ("bag of words", ["total", "-0.50", "+6"]),
         ("votes", ["tensor", "+0.25", "+3"]),

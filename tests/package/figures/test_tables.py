@@ -38,14 +38,9 @@ DRAWINGS = {
 }
 
 
-def four(row):
-    """Write numbers as torch prints them."""
-    return [f"{value:.4f}" for value in row.tolist()]
-
-
-def two(row):
-    """Write numbers with two decimals."""
-    return [f"{value:.2f}" for value in row.tolist()]
+def written(row, digits=4):
+    """Write numbers as torch prints them, or with fewer digits."""
+    return [f"{value:.{digits}f}" for value in row.tolist()]
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
@@ -58,13 +53,13 @@ def test_a_drawing_is_sound_and_all_of_it_is_on_its_sheet(drawing):
 def test_lookup_shows_the_table_and_the_rows_of_the_ids():
     """Row for row; what is picked is bold, and an arrow leads from each picked row."""
     drawing = DRAWINGS["lookup"]
-    table = [[f"row {k}", *four(WEIGHT[k])] for k in range(4)]
-    given = [[f"id {k}", *four(row)] for k, row in zip(IDS, embedding(IDS, WEIGHT), strict=True)]
+    table = [[f"row {k}", *written(WEIGHT[k])] for k in range(4)]
+    given = [[f"id {k}", *written(row)] for k, row in zip(IDS, embedding(IDS, WEIGHT), strict=True)]
     assert [line for line in lines(drawing.svg) if len(line) > 1] == [*table, *given]
     assert sorted(bold(drawing.svg)) == sorted(chain(*table[1:], *given))
     assert len(elements(drawing.svg, "path")) == 3
     for k in IDS.tolist():
-        assert f"Id {k} picks row {k}: ({', '.join(four(WEIGHT[k]))})" in drawing.alt
+        assert f"Id {k} picks row {k}: ({', '.join(written(WEIGHT[k]))})" in drawing.alt
 
 
 def test_product_shows_each_row_beside_its_factor_and_the_sum():
@@ -73,10 +68,10 @@ def test_product_shows_each_row_beside_its_factor_and_the_sum():
     shown = [line for line in lines(drawing.svg) if len(line) > 1]
     notes = ["all 0", "all 0", "kept", "all 0"]
     factors = ["0  ×", "0  ×", "1  ×", "0  ×"]
-    table = [[factors[k], *four(WEIGHT[k]), notes[k]] for k in range(4)]
-    assert shown == [*table, ["sum", *four(WEIGHT[2])]]
+    table = [[factors[k], *written(WEIGHT[k]), notes[k]] for k in range(4)]
+    assert shown == [*table, ["sum", *written(WEIGHT[2])]]
     assert "The one-hot row of id 2 is (0, 0, 1, 0)." in drawing.alt
-    row = ", ".join(four(WEIGHT[2]))
+    row = ", ".join(written(WEIGHT[2]))
     assert f"The sum is ({row}). 15 of 20 multiplications are by zero." in drawing.alt
 
 
@@ -85,17 +80,17 @@ def test_equality_shows_the_table_both_forms_and_one_output():
     drawing = DRAWINGS["equality"]
     encoding = [[str(int(k == j)) for j in range(4)] for k in IDS]
     shown = [line for line in lines(drawing.svg) if len(line) > 2]
-    assert shown[:4] == [[f"row {k}", *two(WEIGHT[k])] for k in range(4)]
+    assert shown[:4] == [[f"row {k}", *written(WEIGHT[k], 2)] for k in range(4)]
     between = [[str(k), *bits] for k, bits in zip(IDS.tolist(), encoding, strict=True)]
     between[1] = ["ids", between[1][0], "X", *between[1][1:]]
     assert shown[4:7] == between
-    assert shown[7:] == [[f"id {k}", *two(WEIGHT[k])] for k in IDS]
+    assert shown[7:] == [[f"id {k}", *written(WEIGHT[k], 2)] for k in IDS]
     for k in range(4):  # five cells twice, the id, and the one; row 0 is nobody's
         assert drawing.svg.count(f"fill: var(--figure-fill-{k},") == (12 if k else 0)
     assert bold(drawing.svg).count("1") == 3 + 1  # the ones and the id
     assert "0" not in bold(drawing.svg)
     assert "id 3 becomes the one-hot row (0, 0, 0, 1)" in drawing.alt
-    assert f"Both give: ({', '.join(two(WEIGHT[2]))})" in drawing.alt
+    assert f"Both give: ({', '.join(written(WEIGHT[2], 2))})" in drawing.alt
 
 
 def test_equality_is_not_drawn_where_there_is_none():
@@ -111,24 +106,24 @@ def test_scatter_add_shows_the_gradient_that_autograd_gives(padding):
     embedding(ids, table, padding_idx=padding).backward(ARRIVING)
     drawing = draw_scatter_add(ids, ARRIVING, 4, padding_idx=padding)
     shown = [line for line in lines(drawing.svg) if len(line) > 1]
-    assert shown[:3] == [[f"id {k}", *four(row)] for k, row in zip(ids, ARRIVING, strict=True)]
-    assert shown[3:] == [[f"row {k}", *four(table.grad[k])] for k in range(4)]
+    assert shown[:3] == [[f"id {k}", *written(row)] for k, row in zip(ids, ARRIVING, strict=True)]
+    assert shown[3:] == [[f"row {k}", *written(table.grad[k])] for k in range(4)]
     rows = {text.text: float(text.get("y", "")) for text in elements(drawing.svg, "text")}
     tips = [heights(arrow)[1] for arrow in elements(drawing.svg, "path")]
     assert len(tips) == (3 if padding is None else 1)
     for k, tip in zip([k for k in ids.tolist() if k != padding], tips, strict=True):
         assert abs(tip - rows[f"row {k}"]) < 13  # half a row
     assert drawing.alt.count("is left out, as padding") == (0 if padding is None else 2)
-    assert f"row 2 is ({', '.join(four(table.grad[2]))})" in drawing.alt
+    assert f"row 2 is ({', '.join(written(table.grad[2]))})" in drawing.alt
 
 
 def test_blocks_show_each_category_beside_its_row_and_the_sum_of_the_picked():
     """A block says at which row it begins."""
     drawing, table = DRAWINGS["blocks"], WEIGHT[:, :4]
-    rows = [[name, str(k), *two(table[k])] for k, name in enumerate(chain(*BLOCKS.values()))]
+    rows = [[name, str(k), *written(table[k], 2)] for k, name in enumerate(chain(*BLOCKS.values()))]
     total = table[1] + table[2]
     first, second = ["color: rows from 0"], ["size: rows from 2"]
-    assert lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], ["sum", *two(total)]]
+    assert lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], ["sum", *written(total, 2)]]
     assert "The record picks row 1, red, and row 2, large" in drawing.alt
     painted = [drawing.svg.count(f"fill: var(--figure-fill-{k},") for k in range(8)]
     assert painted == [0, 0, 0, 0, 4, 4, 0, 0]  # by blocks, in colors that no id has here

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import torch
+from planted import Scaled
 from torch import nn
 from torch.nn.utils import prune
 
@@ -71,20 +72,15 @@ def test_copy_weight_keeps_the_parameter_and_shares_nothing(swap):
     assert not shares_storage(source.weight, target.weight)
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"padding_idx": 0}, "padding_idx=0"),
-        ({"max_norm": 1.0}, "max_norm=1.0"),
-        ({"scale_grad_by_freq": True}, "scale_grad_by_freq=True"),
-        ({"sparse": True}, "sparse=True"),
-    ],
-)
-def test_what_a_linear_cannot_do_is_refused(options, named):
+OPTIONS = {"padding_idx": 0, "max_norm": 1.0, "scale_grad_by_freq": True, "sparse": True}
+
+
+@pytest.mark.parametrize(("option", "value"), OPTIONS.items())
+def test_what_a_linear_cannot_do_is_refused(option, value):
     """Options of an Embedding are not dropped in silence."""
-    message = f"the Embedding uses {named}, which a Linear cannot do;.* which gives it up"
+    message = f"the Embedding uses {option}={value}, which a Linear cannot do;.* which gives it up"
     with pytest.raises(ValueError, match=message):
-        to_linear(nn.Embedding(4, 5, **options), share=False)
+        to_linear(nn.Embedding(4, 5, **{option: value}), share=False)
 
 
 def hooked(layer, kind):
@@ -119,14 +115,6 @@ def test_misuse_is_named(call, error, message):
     """The message says what arrived and what was expected."""
     with pytest.raises(error, match=re.escape(message)):
         call()
-
-
-class Scaled(nn.Embedding):
-    """An embedding whose output is not its table's rows."""
-
-    def forward(self, ids):
-        """Return twice the row."""
-        return 2 * super().forward(ids)
 
 
 class Named(nn.Embedding):

@@ -47,8 +47,11 @@ def test_results_come_in_the_order_of_the_ranks(count):
 
 
 def test_each_process_has_one_thread():
-    """They share the machine; a single one would have as many as it has cores."""
-    assert run_on_processes(torch.get_num_threads, 2) == [1, 1]
+    """They share the machine; a single one would have as many as the variable says."""
+    call = "print(run_on_processes(torch.get_num_threads, 2))"
+    code = f"import torch; from lookup_matmul.sharded import run_on_processes; {call}"
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    assert subprocess.check_output([sys.executable, "-c", code], env=environment) == b"[1, 1]\n"
 
 
 def test_an_error_names_its_process(capfd):

@@ -148,13 +148,6 @@ def test_the_default_device_decides_nothing():
             to_torch_csr(bags, 1)
 
 
-def test_ids_may_fall_between_rows():
-    """Across empty rows as well, and with a last row that is empty."""
-    bags = Bags(torch.tensor([5, 2, 1]), torch.tensor([0, 0, 1, 1, 2, 3, 3]))
-    assert to_torch_csr(bags, 6).to_dense().sum(dim=1).tolist() == [0, 1, 0, 1, 1, 0]
-
-
-@pytest.mark.filterwarnings("ignore:Sparse")
 def test_to_torch_copies_what_is_not_contiguous():
     """Every second element of a longer tensor is taken, as the other forms take it."""
     bags = to_bags(matrix())

@@ -89,7 +89,6 @@ def absolute(factors: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(arrays, shape=factors.shape)
 
 
-@pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
@@ -107,7 +106,6 @@ def test_forward_is_the_sparse_product(form, notation, drawn, dim, dtype):
     assert_within(result.double(), exact, bound)
 
 
-@pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
@@ -228,7 +226,6 @@ def test_half_precision_gradients_stand_still(dtype, reached):
         assert weight.grad.tolist() == [[torch.tensor(expected).to(dtype).item()] * 2]
 
 
-@pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize(
     ("notation", "check"), [("bags", True), ("bags", False), ("scipy", True), ("torch", True)]
 )
@@ -248,7 +245,6 @@ def test_forms_compile(form, notation, check):
             compiled(broken, weight)
 
 
-@pytest.mark.filterwarnings("ignore:Sparse")
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_are_read_and_checked_inside_transforms(form):
     """``torch.func.grad`` gives what ``backward`` gives; a CSR tensor has to be read before."""
