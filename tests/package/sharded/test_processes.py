@@ -46,14 +46,6 @@ def test_results_come_in_the_order_of_the_ranks(count):
     assert left() == []
 
 
-def test_each_process_has_one_thread():
-    """They share the machine; a single one would have as many as the variable says."""
-    call = "print(run_on_processes(torch.get_num_threads, 2))"
-    code = f"import torch; from lookup_matmul.sharded import run_on_processes; {call}"
-    environment = os.environ | {"OMP_NUM_THREADS": "2"}
-    assert subprocess.check_output([sys.executable, "-c", code], env=environment) == b"[1, 1]\n"
-
-
 def test_an_error_names_its_process(capfd):
     """The error has its type and text, the traceback and what was printed; nothing else is printed."""
 
@@ -135,6 +127,7 @@ SCRIPT = """
     import os, signal, sys
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
+    import torch
     from lookup_matmul.sharded import run_on_processes
 
     def wait(folder):
@@ -142,19 +135,21 @@ SCRIPT = """
         signal.pause()
 
     if __name__ == "__main__":
-        call = [wait, 1, sys.argv[1]] if len(sys.argv) > 1 else [print, 1]
+        call = [wait, 1, sys.argv[1]] if len(sys.argv) > 1 else [torch.get_num_threads, 1]
         with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda _: run_on_processes(*call), range(2)))
+            print(*pool.map(lambda _: run_on_processes(*call), range(2)))
 """
 
 
 def start(folder, *arguments):
-    """Start a program that runs processes, with a temporary folder of its own."""
+    """Start a program that runs processes, with a temporary folder and two threads of its own."""
     (folder / "s").mkdir()
+    own = {"TMPDIR": str(folder / "s"), "GLOO_SOCKET_IFNAME": "nowhere0", "OMP_NUM_THREADS": "2"}
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), *arguments],
-        env=os.environ | {"TMPDIR": str(folder / "s"), "GLOO_SOCKET_IFNAME": "nowhere0"},
+        env=os.environ | own,
         start_new_session=True,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
 
@@ -165,10 +160,13 @@ def left_in(folder):
 
 
 def test_a_program_that_ends_leaves_and_prints_nothing(tmp_path_factory):
-    """Neither when its own processes end nor afterwards, and whatever network gloo is told of."""
+    """Neither when its own processes end nor afterwards, and whatever network gloo is told of.
+
+    Its processes share the machine, so each has a single thread.
+    """
     folder = tmp_path_factory.mktemp("end")  # short, since a socket's whole path is limited
     started = start(folder)
-    assert started.communicate()[1] == b""
+    assert started.communicate() == (b"[1] [1]\n", b"")
     assert started.returncode == 0
     wait_for(lambda: left_in(folder), 0)
 
