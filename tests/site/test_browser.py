@@ -155,6 +155,7 @@ def test_a_menu_gives_the_focus_back(browser, address, width, menu):
     ActionChains(browser).send_keys(Keys.ESCAPE).perform()
     wait(browser, "!arguments[0].open", dialog)
     assert browser.switch_to.active_element == button
+    assert not errors(browser)
 
 
 def test_a_page_is_used_by_keyboard(browser, address):

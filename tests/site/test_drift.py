@@ -52,7 +52,7 @@ def test_times_and_addresses_are_no_change(tmp_path, before, after):
 
 
 def test_a_recording_holds_text_and_figures(tmp_path, monkeypatch):
-    """As the page's cells print and draw them; ``nox -s drift`` compares those of all pages."""
+    """What cells print and what they draw; ``nox -s drift`` compares those of all pages."""
     monkeypatch.delenv("PYTEST_CURRENT_TEST")  # with it, kernels leave standard error alone
     record(tmp_path / "one.json", ["appendix/another-seed"])
     cells = json.loads((tmp_path / "one.json").read_text("utf-8"))["pages"]["appendix/another-seed"]

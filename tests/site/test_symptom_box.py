@@ -129,7 +129,7 @@ def answers(box):
     return dict(zip(texts, paste(box, *texts.values()), strict=True))
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", sorted({*TRACEBACKS, *FIRST}))
 def test_a_whole_traceback_finds_its_entry_first(answers, name):
     """Whatever stands around the message: frames, other exceptions, lines of kernels, a notebook."""
     found = answers[name]

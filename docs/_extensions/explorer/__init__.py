@@ -60,7 +60,7 @@ class Explorer(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Leave a place."""
+        """Leave a place with what the explorer begins with."""
         data, opened = kept_example(self.env), self.options.get("open")
         state = data["state"]
         state |= {
@@ -69,6 +69,7 @@ class Explorer(SphinxDirective):
         }
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
+        data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
         shown = {} if "small" in self.options else SWITCHES
         if opened:
             name = next(name for name, (_, choices) in SWITCHES.items() if opened in choices)
@@ -135,7 +136,6 @@ def example() -> dict[str, Any]:
             "table": [[float(f"{x:.9g}") for x in row] for row in table.tolist()],
             "arriving": [[float(f"{x:.1f}") for x in row] for row in arriving.tolist()],
         },
-        "titles": {mode: [_(title) for title in titles] for mode, titles in TITLES.items()},
         "says": {
             "lookup": _said(lambda: embedding(outside, table)),
             "product": _said(lambda: one_hot(outside, len(WORDS))),
@@ -184,7 +184,8 @@ def depart(self: HTML5Translator, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> None:
     """Add directive and script, and connect to reading, after the checks, and to writing."""
-    app.add_js_file("explorer.js", priority=600)  # no module: browsers load none from a file
+    # No module, since browsers load none from a file; page_head.py chooses the pages.
+    app.add_js_file("explorer.js", loading_method="defer")
     app.add_node(explorer, html=(visit, depart))
     app.add_directive("explorer", Explorer)
     app.connect("doctree-read", surround, priority=600)

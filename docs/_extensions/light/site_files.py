@@ -13,14 +13,17 @@ from sphinx.application import Sphinx
 from light.fonts import FORMULAS, for_formulas, signs, with_icons
 from light.style_sheet import names_in, purge, words_in
 
-PALETTE = Path(__file__).parents[3] / "src" / "lookup_matmul" / "figures" / "palette.py"
+ROOT = Path(__file__).parents[3]
+PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "palette.py"
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 FONT_SHEET = "formulas.css"  # linked by the pages with formulas only
 LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
-FACTS = [FORMULAS, *sorted(Path(__file__).parent.glob("*.py"))]  # besides what the build has made
+TEXTS = ("sections/", "search-sections.js")  # scripts that hold the pages' words
+# What style sheets are made with, besides what the build has: fonts, libraries and this code.
+FACTS = [FORMULAS, ROOT / "constraints.txt", *sorted(Path(__file__).parent.glob("*.py"))]
 READ = {".css", ".js", ".json", ".svg", ".webmanifest"}  # files that may name others
 
 
@@ -32,10 +35,10 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     apart = {static, Path(app.outdir, FOLDER)}  # the second language has a build of its own
     paths = [path for path in Path(app.outdir).rglob("*.html") if apart.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
-    # A page that this build did not write again links to what was made of its style sheets.
     there = [path for path in (static / SHEET, static / FONT_SHEET) if path.exists()]
     made = {path.name: path.read_text("utf-8") for path in there}
-    *before, stamp = made.get(SHEET, "/* - */\n").split("\n")[0][3:-3].split()
+    # A page that this build did not write again links to what was made of its style sheets.
+    before, stamp = head_of(made.get(SHEET, ""))
     linked = [name for page in pages.values() for _, name in LINK.findall(page)]
     names = [name for name in dict.fromkeys([*before, *linked]) if (static / name).exists()]
     sheets = [static / name for name in names if name not in (SHEET, FONT_SHEET)]
@@ -45,23 +48,37 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     kept = named(others, pages.values())
     used = {name for page in pages.values() for name in names_in(page)}
     for script in kept:
-        if script.suffix == ".js" and "sections" not in script.as_posix():  # the pages' words
+        if script.suffix == ".js" and not script.relative_to(static).as_posix().startswith(TEXTS):
             used |= words_in(script.read_text("utf-8"))
     whole = "\n".join([palette(), *(read(static, path) for path in sheets)])
     drawn = signs(formula for page in pages.values() for formula in FORMULA.findall(page))
     facts = [whole, *sorted(used), *map(chr, sorted(drawn))]
-    now = sha256(b"".join([*(path.read_bytes() for path in FACTS), "\0".join(facts).encode()]))
-    if len(made) < 2 or stamp != now.hexdigest():  # to make them takes seconds
+    data = [*(path.read_bytes() for path in FACTS), "\0".join(facts).encode()]
+    now = sha256(b"".join(data)).hexdigest()
+    if len(made) < 2 or stamp != now:  # to make them takes seconds
         names = [path.relative_to(static).as_posix() for path in sheets]
         css = with_icons(purge(whole, used), static)
-        first = f"/* {' '.join(names)} {now.hexdigest()} */"
-        made = {SHEET: f"{first}\n{css}\n", FONT_SHEET: for_formulas(drawn)}
+        # The one with the stamp last: after a kill between them both are made again.
+        made = {FONT_SHEET: for_formulas(drawn), SHEET: headed(names, now, css)}
     delete(static, but=kept | named(others, made.values()))
     for name, text in made.items():
-        (static / name).write_text(text, "utf-8")
+        partial = static / f"{name}.partial"
+        partial.write_text(text, "utf-8")
+        partial.replace(static / name)  # nobody meets half of one
     for path, page in pages.items():
         if (changed := link(page, made)) != page:
             path.write_text(changed, "utf-8")
+
+
+def headed(names: list[str], stamp: str, css: str) -> str:
+    """Begin a style sheet with a line that says of which ones, and of what else, it was made."""
+    return f"/* {' '.join([*names, stamp])} */\n{css}\n"
+
+
+def head_of(sheet: str) -> tuple[list[str], str]:
+    """Return the names and the stamp of that line, none of a sheet without it."""
+    *names, stamp = sheet.partition("\n")[0][3:-3].split() or [""]
+    return names, stamp
 
 
 def palette() -> str:
@@ -107,9 +124,9 @@ def link(page: str, made: dict[str, str]) -> str:
     if not first:
         return page
     links = ""
-    for name, text in made.items():
+    for name in (SHEET, FONT_SHEET):
         if name == SHEET or "<math" in page:
-            rules = text.rpartition("*/")[2]  # what they were made of is no matter to a browser
+            rules = made[name].rpartition("*/")[2]  # of what it was made is no matter to a browser
             address = f"{first[1]}{name}?v={sha256(rules.encode()).hexdigest()[:8]}"
             links += f'    <link rel="stylesheet" href="{address}" />\n'
     return page[: first.start()] + links + LINK.sub("", page[first.start() :])

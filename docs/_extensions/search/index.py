@@ -145,6 +145,12 @@ def _kept(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
 
 
+def pages_without(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Name the pages of which nothing was kept, as after a check of links that read them first."""
+    names = env.found_docs - LEFT_OUT if app.builder.format == "html" else set()
+    return sorted(name for name in names if not _kept(app, name).exists())
+
+
 def leave_out(app: Sphinx) -> None:
     """Tell the builder to make no index and no page of its own."""
     if app.builder.format == "html":
@@ -154,6 +160,7 @@ def leave_out(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """Connect to the pages before their lists are filled in."""
     app.connect("builder-inited", leave_out)
+    app.connect("env-updated", pages_without)
     app.connect("doctree-resolved", read_page, priority=300)
     app.connect("html-collect-pages", add_page)
     app.connect("html-page-context", add_files)

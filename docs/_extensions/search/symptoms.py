@@ -149,7 +149,7 @@ def entries_of(env: BuildEnvironment, docname: str) -> list[Symptom]:
 
 def setup(app: Sphinx) -> None:
     """Add directives and script, and connect to reading, after the checks, and to writing."""
-    app.add_js_file("symptoms.js", priority=600)
+    app.add_js_file("symptoms.js", loading_method="defer")
     app.add_node(entries)
     app.add_directive("symptom-box", Box)
     app.add_directive("symptom-entries", Entries)

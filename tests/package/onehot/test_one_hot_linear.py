@@ -178,6 +178,8 @@ def test_layers_that_are_none_are_refused(linear, padding_idx, error, message):
 )  # fmt: skip
 def test_ids_that_an_embedding_refuses_are_refused(ids, error, message):
     """None is rounded, wrapped around or taken for a mask."""
-    _, layer = pair()
+    embedding, layer = pair()
     with pytest.raises(error, match=re.escape(message)):
         layer(ids)
+    with pytest.raises((TypeError, RuntimeError, IndexError)):
+        embedding(ids)

@@ -135,7 +135,7 @@ SCRIPT = """
         signal.pause()
 
     if __name__ == "__main__":
-        call = [wait, 1, sys.argv[1]] if len(sys.argv) > 1 else [torch.get_num_threads, 1]
+        call = [wait, 1, sys.argv[1]] if len(sys.argv) > 1 else [torch.get_num_threads, 2]
         with ThreadPoolExecutor() as pool:
             print(*pool.map(lambda _: run_on_processes(*call), range(2)))
 """
@@ -166,7 +166,7 @@ def test_a_program_that_ends_leaves_and_prints_nothing(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("end")  # short, since a socket's whole path is limited
     started = start(folder)
-    assert started.communicate() == (b"[1] [1]\n", b"")
+    assert started.communicate() == (b"[1, 1] [1, 1]\n", b"")
     assert started.returncode == 0
     wait_for(lambda: left_in(folder), 0)
 

@@ -94,6 +94,13 @@ def test_broken_rows_are_refused(name):
         assert outcome(rows, to_bags) == f"{kind.__name__}: {text}"
 
 
+def test_the_guards_notice():
+    """With sound rows the guarded functions are reached: the check above can fail."""
+    for form, size in ((sum_of_rows, WEIGHT), (dense_matmul, WEIGHT), (to_torch_csr, 4)):
+        said = outcome((IDS, OFFSETS, VALUES), form, size)
+        assert said == "AssertionError: a broken matrix has reached torch"
+
+
 def test_a_negative_column_is_refused_where_their_number_is_not_known_too():
     """The text makes up no number, and every id that is not negative passes."""
     for columns, said in ((None, "expected at least 0"), (2**70, "but a table of")):
