@@ -82,7 +82,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("mypy")
     session.run("codespell")
-    session.run("lint-imports", "--no-cache", "--no-logo")
+    session.run("lint-imports", "--no-cache", "--no-logo", env={"PYTHONPATH": "docs"})
     session.run("python", "docs/_tools/lint_pages.py")
     session.run("python", "docs/_tools/lint_translations.py")
     session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")

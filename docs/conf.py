@@ -7,7 +7,7 @@ from pathlib import Path
 from platform import python_version
 
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "docs" / name) for name in ("_extensions", "_tools")]
+sys.path += [str(ROOT / "docs"), str(ROOT / "docs" / "_tools")]
 
 project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"
@@ -15,17 +15,8 @@ copyright = f"2026, {author}"
 release = installed("lookup-matmul")
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
-ROOMS = {
-    "run": ["pages", "execute", "guard", "report"],
-    "language": ["glued", "drawings", "frame"],
-    "claims": ["folds", "page", "ledger"],
-    "notebooks": ["notebooks", "wheel", "gpu_notebook"],
-    "search": ["symptoms", "index"],
-    "light": ["writer", "page_head", "mathml", "site_files", "published"],
-}
 extensions = [
-    *(f"{room}.{part}" for room, parts in ROOMS.items() for part in parts),
-    "explorer",
+    "_extensions",  # its EVENTS say which step of ours runs when
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -33,7 +24,6 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
-    "sphinx_reredirects",
     "sphinxcontrib.bibtex",
 ]
 locale_dirs = ["locale"]
@@ -91,15 +81,6 @@ html_theme_options = {
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
-}
-redirects = {  # addresses that a page had before: others may link to them
-    "corrections": "appendix/notebooks.html",
-    "tutorials/another-seed": "../appendix/another-seed.html",
-    "tutorials/how-we-measure": "../appendix/how-we-measure.html",
-    "tutorials/on-a-gpu": "is-the-product-ever-faster.html",
-    "tutorials/two-layers-one-table": "tied-weights.html",
-    "tutorials/what-travels": "on-many-machines.html",
-    "tutorials/who-uses-one-hot": "is-the-product-ever-faster.html",
 }
 html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
 copybutton_selector = "div:not(.output) > div.highlight pre"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from _extensions.claims.cells import kind_of, name_of, parsed
+from _extensions.run.pages import Page
 from cell_rules import COMPARING, cells_of
-from claims.cells import kind_of, name_of, parsed
 from page_rules import Found
-from run.pages import Page
 
 CATCHING = {"AssertionError", "Exception", "BaseException"}
 ALWAYS = ast.Tuple | ast.List | ast.Set | ast.Dict | ast.GeneratorExp | ast.Lambda

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from claims.cells import kinds_of, name_of, parsed
+from _extensions.claims.cells import kinds_of, name_of, parsed
+from _extensions.run.pages import Page
 from page_rules import Found, inner
-from run.pages import Page
 
 COMPARING = {"allclose", "equal", "isclose", "array_equal", "is_close"}
 DRAWING = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parents[1]
-sys.path.append(str(DOCS / "_extensions"))
+sys.path.append(str(DOCS))
 
+from _extensions.run.kernel import run, surroundings  # noqa: E402
+from _extensions.run.pages import Page, read  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
-from run.kernel import run, surroundings  # noqa: E402
-from run.pages import Page, read  # noqa: E402
 
 VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
 LIMIT_S = 300  # of a cell

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from claims.cells import only_glues
+from _extensions.claims.cells import only_glues
+from _extensions.run.pages import Page
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
-from run.pages import Page
 
 MOST = 1_500  # words, a quarter of an hour with code and figures
 FOLD = re.compile(r"^(:{3,})\{(?!admonition|note|tip|warning).*?^\1\s*$", re.MULTILINE | re.DOTALL)

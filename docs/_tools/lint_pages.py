@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).parents[1]
-sys.path.append(str(DOCS / "_extensions"))
+sys.path.append(str(DOCS))
 
 import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
 import length_rules  # noqa: E402
 import number_rules  # noqa: E402
 import page_rules  # noqa: E402
-from run.pages import Page, read  # noqa: E402
+from _extensions.run.pages import Page, read  # noqa: E402
 
 # Each is a function that finds lines and reasons; its name is what a page can excuse.
 RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from _extensions.run.pages import Page, read
 from page_rules import Found
-from run.pages import Page, read
 
 FENCE = re.compile(r" *(`{3,}|~{3,})(.*)")
 PROSE = ("{glossary}", "{math}", "{note}", "{admonition}")  # directives of words

@@ -9,10 +9,10 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from claims.cells import BITS, kinds_of
+from _extensions.claims.cells import BITS, kinds_of
+from _extensions.run.pages import Page
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
-from run.pages import Page
 
 Found = Iterator[tuple[int, str]]
 

@@ -13,10 +13,10 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-sys.path.append(str(Path(__file__).parent.parent / "_extensions"))
-from claims.cells import HOLDS, KINDS
-from claims.ledger import FOOT
-from explorer.texts import SWITCHES, TITLES, WHY
+sys.path.append(str(Path(__file__).parents[1]))
+from _extensions.claims.cells import HOLDS, KINDS
+from _extensions.claims.ledger import FOOT
+from _extensions.explorer.texts import SWITCHES, TITLES, WHY
 
 ROOT = Path(__file__).parent.parent.parent
 MADE, LANGUAGE = ROOT / "build" / "gettext", "zh_CN"

@@ -4,15 +4,14 @@ Tests in the browser are skipped where no Chromium with its driver is on the pat
 """
 
 import os
-import runpy
 import shutil
 
 import pytest
+from _extensions.paths import SECOND_LANGUAGE
 from filelock import FileLock
-from language.frame import FOLDER
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from served import DOCS, LONG, ROOT, SOURCES, served, soup
+from served import LONG, ROOT, SOURCES, served, soup
 from two_sites import build_both
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -41,9 +40,8 @@ def site():
 @pytest.fixture(scope="session")
 def built(site):
     """Return every page of the site, with a source or without, parsed, by its path."""
-    moved = runpy.run_path(str(DOCS / "conf.py"))["redirects"]
-    paths = {*site.rglob("*.html")} - {site / f"{old}.html" for old in moved}
-    paths -= {*(site / FOLDER).rglob("*.html")}  # the second language has tests of its own
+    paths = {*site.rglob("*.html")}
+    paths -= {*(site / SECOND_LANGUAGE).rglob("*.html")}  # the second language has tests of its own
     return {path: soup(path) for path in sorted(paths)}
 
 

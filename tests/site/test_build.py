@@ -5,7 +5,7 @@ import runpy
 from types import SimpleNamespace
 
 import pytest
-from run.report import drop_removed
+from _extensions.report import delete_removed_pages
 from scratch import HEAD, PROSE, STAMP, TOCTREE, Copy, cell
 
 FORMS, ASSERTIONS = "src/**/forms.py", "src/**/assertions.py"
@@ -124,7 +124,7 @@ def test_a_build_that_knows_no_page_begins_without_any(tmp_path, known):
         file.parent.mkdir(exist_ok=True)
         file.touch()
     env = SimpleNamespace(all_docs={"page": 1.0} if known else {})
-    drop_removed(SimpleNamespace(outdir=tmp_path), env, set(), set(), set())
+    delete_removed_pages(SimpleNamespace(outdir=tmp_path), env, set(), set(), set())
     assert [file.exists() for file in files] == [known, known, True]
 
 

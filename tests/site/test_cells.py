@@ -1,9 +1,9 @@
 """What a cell checks is read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
-from claims.cells import could_fail_unseen, in_words, kinds_of
+from _extensions.claims.cells import could_fail_unseen, in_words, kinds_of
+from _extensions.run.kernel import merged
 from nbformat import v4
-from run.kernel import merged
 
 
 @pytest.mark.parametrize(

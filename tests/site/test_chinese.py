@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import axe
 import lint_translations
 import pytest
+from _extensions.language.drawings import message, translated
+from _extensions.language.frame import add_language_links
 from babel.messages.pofile import read_po
 from docutils.utils import new_document
-from language.drawings import message, translated
-from language.frame import lead
 from scratch import SPHINX, Copy, cell
 from selenium.webdriver.common.by import By
 from served import ROOT, errors, look, soup, wait
@@ -162,7 +162,7 @@ def test_a_published_page_names_both_addresses(language, folder):
         builder=SimpleNamespace(get_target_uri="{}.html".format),
     )
     context = {"content_root": "../", "pageurl": f"{base}{folder}{page}.html"}
-    lead(app, page, "page.html", context, new_document(page))
+    add_language_links(app, page, "page.html", context, new_document(page))
     addresses = {"en": f"{base}{page}.html", "zh-CN": f"{base}zh/{page}.html"}
     assert context["languages"] == addresses
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import pytest
 import torch
+from _extensions.explorer import Explorer, explorer, wrap_figures
 from docutils.utils import new_document
-from explorer import Explorer, explorer, surround
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from served import ROOT, errors, resize, soup, wait
@@ -73,7 +73,7 @@ def test_a_page_that_asks_for_what_is_not_there_is_told_so(caplog):
         Explorer.option_spec["open"]("nowhere")
     page = new_document("page")
     page += explorer()
-    surround(None, page)
+    wrap_figures(None, page)
     assert "no figure follows the explorer" in caplog.text
 
 

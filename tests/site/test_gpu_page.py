@@ -6,11 +6,11 @@ from copy import deepcopy
 import nbformat
 import pytest
 import torch
+from _extensions.notebooks.first_cells import needs, settings
+from _extensions.notebooks.gpu_notebook import NAME
+from _extensions.run.pages import read
 from bs4 import BeautifulSoup
 from made_up_recording import SOUND, around, ceilings, left_out, measured
-from notebooks.first_cells import needs, settings
-from notebooks.gpu_notebook import NAME
-from run.pages import read
 from scratch import PROSE, Copy
 from served import DOCS
 from test_notebooks import FIRST, run_away

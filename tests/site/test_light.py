@@ -11,14 +11,14 @@ from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from _extensions.html import site_files
+from _extensions.html.fonts import signs
+from _extensions.html.mathml import to_mathml
+from _extensions.html.site_files import named
+from _extensions.html.style_sheet import names_in, purge, words_in
+from _extensions.paths import SECOND_LANGUAGE
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
-from language.frame import FOLDER
-from light import site_files
-from light.fonts import signs
-from light.mathml import to_mathml
-from light.site_files import named
-from light.style_sheet import names_in, purge, words_in
 from served import ROOT
 
 FIRST_KB, NEXT_KB, SITE_MB = 150, 40, 10
@@ -76,7 +76,7 @@ def test_a_next_visit_is_lighter(built, files):
 
 def test_the_site_is_small_and_holds_nothing_unused(site, built):
     """No source maps, no fonts or scripts of the theme that no page names."""
-    chinese = [path for path in (site / FOLDER).rglob("*") if path.is_file()]
+    chinese = [path for path in (site / SECOND_LANGUAGE).rglob("*") if path.is_file()]
     english = [path for path in site.rglob("*") if path.is_file() and path not in chinese]
     for files in (english, chinese):
         assert sum(path.stat().st_size for path in files) < SITE_MB * 1e6
@@ -181,7 +181,7 @@ def test_a_rule_comes_with_the_first_page_that_needs_it(tmp_path, monkeypatch):
         sheet.write_text(rules, "utf-8")  # as Sphinx copies it each time
         page = f'<link href="_static/own.css" /><p class="{body}'
         (tmp_path / "page.html").write_text(page, "utf-8")
-        site_files.finish(builder, None)
+        site_files.write_style_sheets(builder, None)
         return (tmp_path / "_static" / "style.css").read_text("utf-8")
 
     assert ".b{" not in build('a">')

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from _extensions.notebooks.first_cells import imported
+from _extensions.notebooks.notebook_cells import outputs_of, without_glue
+from _extensions.paths import SECOND_LANGUAGE
+from _extensions.run.pages import Page, read, recall
 from drift import VARYING, said
-from language.frame import FOLDER
 from nbclient import NotebookClient
-from notebooks.first_cells import imported
-from notebooks.notebook_cells import outputs_of, without_glue
-from run.pages import Page, read, recall
 from served import ROOT, SOURCES
 
 BUILT = ROOT / "build" / "html"
@@ -137,7 +137,7 @@ def test_it_stands_for_itself(name, site):
 def test_every_executed_page_has_one_and_every_page_its_source(site):
     """And no other page has one, but the notebook that measures a GPU."""
     found = {p.relative_to(site).with_suffix("").as_posix() for p in site.rglob("*.ipynb")}
-    found -= {name for name in found if name.startswith(f"{FOLDER}/")}
+    found -= {name for name in found if name.startswith(f"{SECOND_LANGUAGE}/")}
     assert found == {*EXECUTED, "tutorials/measure-your-gpu"}
     for name, path in SOURCES.items():
         assert (site / f"{name}.md").read_bytes() == path.read_bytes()

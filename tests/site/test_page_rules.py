@@ -1,8 +1,8 @@
 """What a page has to keep to: each planted fault is named by its line, and sound pages pass."""
 
 import pytest
+from _extensions.run.pages import read
 from lint_pages import findings
-from run.pages import read
 from scratch import HEAD, cell
 
 TOP = f"{HEAD}# A lookup picks rows\n\nProse with a source, https://example.org.\n\n"

@@ -1,7 +1,6 @@
 """The built site: the seeds' tensors, the pictures, the links and what must not be in it."""
 
 import re
-import runpy
 import zipfile
 from functools import partial
 from pydoc import locate
@@ -9,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from claims.cells import kinds_of
-from run.pages import read
+from _extensions.claims.cells import kinds_of
+from _extensions.run.pages import read
 from served import DOCS, ROOT, SOURCES
 from torch import nn
 
@@ -272,18 +271,6 @@ def test_inventories_name_things_that_exist(project):
     names = [line.split()[0] for line in lines[3:]]
     assert [name for name in names if locate(name) is None] == []
     assert names
-
-
-def test_old_addresses_lead_to_pages(site):
-    """With scripts to the section that was asked for, without them to the page."""
-    redirects = runpy.run_path(str(DOCS / "conf.py"))["redirects"]
-    assert redirects
-    for old, new in redirects.items():
-        html = (site / f"{old}.html").read_text("utf-8")
-        assert f'var target = "{new}";' in html
-        assert "location.replace(target + window.location.hash)" in html
-        assert f'url={new}"' in html
-        assert (site / old).parent.joinpath(new).is_file()
 
 
 def test_the_wheel_that_getting_started_names_is_there(pages, site):

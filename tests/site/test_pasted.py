@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from _extensions.run.pages import read
 from length_rules import open_cells
-from run.pages import read
 from served import DOCS, SOURCES
 
 # What the package's wheel does not bring and pages need.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from light.published import name_repository, refuse_wrong_address
+from _extensions.html.published import add_repository_links, check_addresses
 from PIL import Image
 from served import soup
 from sphinx.errors import ConfigError
@@ -76,7 +76,7 @@ def test_wrong_addresses_are_refused():
     ):
         config = SimpleNamespace(html_baseurl=address, html_context={"repository": repository})
         with pytest.raises(ConfigError, match=r"from its scheme to a slash|owner and its name"):
-            refuse_wrong_address(SimpleNamespace(config=config))
+            check_addresses(SimpleNamespace(config=config))
 
 
 def test_pages_name_the_repository_where_there_is_one():
@@ -84,7 +84,7 @@ def test_pages_name_the_repository_where_there_is_one():
     said = {}
     for repository in ("owner/name", ""):
         config = SimpleNamespace(html_context={"repository": repository})
-        name_repository(None, config)
+        add_repository_links(None, config)
         said[repository] = config.myst_substitutions
     link = "[the repository](https://github.com/owner/name)"
     assert said["owner/name"] == {"repository": link, "source": f"Its source is {link}."}

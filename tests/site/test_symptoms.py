@@ -5,9 +5,9 @@ import re
 
 import pytest
 import torch
+from _extensions.symptoms.versions import recordings, release, same_words, spans, words_of
 from docutils import nodes
 from oldest import LOWEST
-from search.wordings import recordings, release, same_words, spans, words_of
 from served import DOCS, ROOT
 from wordings import cells, is_reproduction
 

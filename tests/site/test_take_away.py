@@ -6,10 +6,10 @@ from urllib.parse import unquote
 
 import nbformat
 import pytest
+from _extensions.notebooks.first_cells import needs
+from _extensions.notebooks.markdown_of import blocks
+from _extensions.notebooks.notebook_cells import without_glue
 from docutils import nodes
-from notebooks.first_cells import needs
-from notebooks.markdown_of import blocks
-from notebooks.notebook_cells import without_glue
 from scratch import HEAD
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys

@@ -3,9 +3,9 @@
 import json
 
 from nbformat import NotebookNode
-from search.wordings import same_words
 
-from claims.cells import could_fail_unseen, kinds_of, only_checks
+from _extensions.claims.cells import could_fail_unseen, kinds_of, only_checks
+from _extensions.symptoms.versions import same_words
 
 
 def judge(cell: NotebookNode) -> tuple[list[str], str | None]:

@@ -2,11 +2,10 @@
 
 from docutils import nodes
 from nbformat import NotebookNode
-from sphinx.application import Sphinx
 from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
-from claims.cells import glues, in_words, only_glues
+from _extensions.claims.cells import glues, in_words, only_glues
 
 PHONE = 38  # letters of an output that fit a phone of 320 px
 
@@ -80,8 +79,3 @@ def _fold_code_of_figure(cell: nodes.Element) -> None:
             cell.remove(part)
             summary = _("code of this figure")
             cell.append(fold("", part, classes=["fold", "figure-code"], summary=summary))
-
-
-def setup(app: Sphinx) -> None:
-    """Let pages be written with it."""
-    app.add_node(fold, html=(visit_fold, depart_fold))

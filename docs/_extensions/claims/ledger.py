@@ -7,15 +7,15 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from docutils import nodes
-from search.wordings import table
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from claims.folds import fold
-from claims.page import claims_of
+from _extensions.claims.folds import fold
+from _extensions.claims.page import claims_of
+from _extensions.symptoms.versions import table
 
 PAGE = "checked"  # where the sums stand
 FOOT = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
@@ -65,7 +65,7 @@ def totals(env: BuildEnvironment) -> dict[str, int]:
     }
 
 
-def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+def pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name the pages that show what has changed: all for their footer, or those with the list."""
     before = getattr(env, "lookup_written", (None, None))
     now = (totals(env), repr(sorted(claims_of(env).items())))
@@ -76,7 +76,7 @@ def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     return asking if now[1] != before[1] else []
 
 
-def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+def fill_in_totals(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the numbers and the list in their places."""
     if not app.env.metadata[docname].get("totals"):
         return
@@ -163,7 +163,7 @@ def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
     return order
 
 
-def footer(
+def add_footer(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Say at the foot of every page how much was checked."""
@@ -176,14 +176,3 @@ def footer(
     )
     passed = _("{0} checks passed in this build.").format(f"{totals(app.env)['checks']:,}")
     context["theme_extra_footer"] = f"<p>{passed} {links}</p>"
-
-
-def setup(app: Sphinx) -> None:
-    """Add role and directive, and connect to the end of reading and to writing."""
-    app.add_node(total)
-    app.add_node(ledger)
-    app.add_role("checked", Total())
-    app.add_directive("ledger", Ledger)
-    app.connect("env-updated", rewrite)
-    app.connect("doctree-resolved", resolve)
-    app.connect("html-page-context", footer)

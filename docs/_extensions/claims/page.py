@@ -5,20 +5,18 @@ from the cell's code and from what it gave.
 """
 
 import re
-from pathlib import Path
 from typing import NamedTuple
-from zlib import crc32
 
 from docutils import nodes
-from run.pages import page_of
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
 
-from claims.faults import failed, judge, noise
-from claims.folds import fold_cell
-from claims.sentence import CODE, said, sentence_above
+from _extensions.claims.faults import failed, judge, noise
+from _extensions.claims.folds import fold_cell
+from _extensions.claims.sentence import CODE, said, sentence_above
+from _extensions.run.pages import page_of
 
 LOG = logging.getLogger(__name__)
 MINUS = re.compile(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)")  # of a number or its exponent
@@ -45,7 +43,7 @@ def claims_of(env: BuildEnvironment) -> dict[str, Claims]:
     return {page: facts["claims"] for page, facts in env.metadata.items() if "claims" in facts}
 
 
-def read_page(app: Sphinx, doctree: nodes.document) -> None:
+def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     """Judge and fold the cells of one page, and note what is checked and cited."""
     docname = app.env.current_document.docname
     page, claims = page_of(app, docname), Claims([], [])
@@ -100,12 +98,3 @@ def _lined(node: nodes.Element) -> nodes.Element:
     while not node.line and node.parent is not None:
         node = node.parent
     return node
-
-
-def setup(app: Sphinx) -> dict[str, int]:
-    """Connect to reading; nothing here is safe to run in parallel readers."""
-    app.connect("doctree-read", read_page)
-    # Another version of these files makes or judges pages otherwise, so Sphinx reads them again.
-    own = sorted(Path(__file__).parents[2].rglob("*.py"))
-    version = crc32(b"".join(path.read_bytes() for path in own)) or 1
-    return {"env_version": version}

@@ -6,7 +6,7 @@ from docutils import nodes
 from pybtex.database import Entry
 from sphinx import addnodes
 
-from claims.folds import fold
+from _extensions.claims.folds import fold
 
 CODE = "cell_code"
 

@@ -19,7 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from explorer.texts import SWITCHES, TITLES, WHY, WORDS
+from _extensions.explorer.texts import SWITCHES, TITLES, WHY, WORDS
 
 LOG = logging.getLogger(__name__)
 PARTS = Environment(
@@ -80,7 +80,7 @@ class Explorer(SphinxDirective):
         return [place]
 
 
-def surround(_app: Sphinx, doctree: nodes.document) -> None:
+def wrap_figures(_app: Sphinx, doctree: nodes.document) -> None:
     """Move each place from before a figure to around its drawing."""
     for place in list(doctree.findall(explorer)):
         figure = next(iter(place.findall(nodes.figure, siblings=True, ascend=True)), None)
@@ -93,7 +93,7 @@ def surround(_app: Sphinx, doctree: nodes.document) -> None:
         place += drawing
 
 
-def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Give each element its links, which start from its page."""
     for place in doctree.findall(explorer):
         place["more"] = app.builder.get_relative_uri(docname, "explorer")
@@ -180,13 +180,3 @@ def depart(self: HTML5Translator, node: nodes.Element) -> None:
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'
     self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")
-
-
-def setup(app: Sphinx) -> None:
-    """Add directive and script, and connect to reading, after the checks, and to writing."""
-    # No module, since browsers load none from a file; page_head.py chooses the pages.
-    app.add_js_file("explorer.js", loading_method="defer")
-    app.add_node(explorer, html=(visit, depart))
-    app.add_directive("explorer", Explorer)
-    app.connect("doctree-read", surround, priority=600)
-    app.connect("doctree-resolved", resolve)

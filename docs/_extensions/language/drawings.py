@@ -54,7 +54,7 @@ def translated(svg: str, say: Callable[[str], str]) -> str:
     return WORDS.sub(word, svg)
 
 
-def read_page(app: Sphinx, doctree: nodes.document) -> None:
+def translate_drawings(app: Sphinx, doctree: nodes.document) -> None:
     """Translate the drawings of a page, or show them to the builder of catalogs."""
     docname = app.env.current_document.docname
     dirs = [app.srcdir / name for name in app.config.locale_dirs]
@@ -68,8 +68,3 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
             doctree += shown  # apart: for this builder MyST-NB selects no output of a cell
         elif found:
             drawing[:] = [nodes.Text(translated(drawing.astext(), catalog.gettext))]
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the moment when a page is read."""
-    app.connect("doctree-read", read_page)

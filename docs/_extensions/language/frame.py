@@ -12,11 +12,12 @@ from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util.i18n import CatalogRepository, docname_to_domain
 
-FOLDER = "zh"  # where the second language lies in the site, whose pages have the same names
+from _extensions.paths import SECOND_LANGUAGE
+
 TEXTS = (nodes.paragraph, nodes.caption, nodes.rubric, nodes.term, nodes.title, nodes.meta)
 
 
-def begin(app: Sphinx, config: Config) -> None:
+def prepare_catalogs(app: Sphinx, config: Config) -> None:
     """Compile the catalogs, and let the address of the second language end in its folder."""
     # Sphinx would read them in the encoding of the pages, which run.pages sets to one of any byte.
     for catalog in CatalogRepository(
@@ -25,10 +26,10 @@ def begin(app: Sphinx, config: Config) -> None:
         if catalog.is_outdated():
             catalog.write_mo(config.language)
     if config.language != "en" and config.html_baseurl:
-        config.html_baseurl += f"{FOLDER}/"
+        config.html_baseurl += f"{SECOND_LANGUAGE}/"
 
 
-def keep_apart(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
+def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
     """Let MyST-NB lay its raw outputs beside the doctrees, not into the site around this one."""
     folder = Path(app.doctreedir).parent / "jupyter_execute"
     env.mystnb_config.output_folder = str(folder)  # type: ignore[attr-defined]
@@ -41,7 +42,7 @@ def has_catalog(app: Sphinx, docname: str) -> bool:
     return any((place / "LC_MESSAGES" / f"{domain}.po").exists() for place in places)
 
 
-def read_page(app: Sphinx, doctree: nodes.document) -> None:
+def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
     """Mark what a translated page says in English, because the English text is newer."""
     docname = app.env.current_document.docname
     if app.config.language == "en" or not has_catalog(app, docname):
@@ -58,18 +59,18 @@ def read_page(app: Sphinx, doctree: nodes.document) -> None:
         print(f"{docname}: messages newer in English: {len(newer)}; see nox -s translate")
 
 
-def lead(
+def add_language_links(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
     """Give a page the link to itself in the other language, and say that it is not translated."""
     english = app.config.language == "en"
     if app.tags.has("bilingual"):
-        folder = f"{FOLDER}/" if english else "../"
+        folder = f"{SECOND_LANGUAGE}/" if english else "../"
         context["other_language"] = f"{context['content_root']}{folder}{page}.html"
     if tree is not None and context["pageurl"]:
         name = app.builder.get_target_uri(page)
-        first = app.config.html_baseurl.removesuffix("" if english else f"{FOLDER}/")
-        context["languages"] = {"en": first + name, "zh-CN": f"{first}{FOLDER}/{name}"}
+        first = app.config.html_baseurl.removesuffix("" if english else f"{SECOND_LANGUAGE}/")
+        context["languages"] = {"en": first + name, "zh-CN": f"{first}{SECOND_LANGUAGE}/{name}"}
     if tree is not None and not english and not has_catalog(app, page):
         said = _("This page has not been translated yet.")
         context["body"] = (
@@ -77,7 +78,7 @@ def lead(
         )
 
 
-def add_words(app: Sphinx) -> None:
+def write_script_words(app: Sphinx) -> None:
     """Give scripts their texts in the second language, which they ask for by the first."""
     if app.builder.format != "html" or app.config.language == "en":
         return
@@ -89,12 +90,3 @@ def add_words(app: Sphinx) -> None:
     static.mkdir(parents=True, exist_ok=True)
     (static / "words.js").write_text(f"window.words = {words};\n", "utf-8")
     app.add_js_file("words.js", loading_method="defer", priority=100)
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the address, to reading and to writing."""
-    app.connect("config-inited", begin)
-    app.connect("doctree-read", read_page, priority=400)  # before checks quote their sentences
-    app.connect("html-page-context", lead)
-    app.connect("builder-inited", add_words)
-    app.connect("env-before-read-docs", keep_apart)

@@ -12,8 +12,9 @@ from typing import Any
 from docutils import nodes
 from myst_nb.ext.glue import extract_glue_data_cell
 from myst_nb.sphinx_ import Parser
-from run.pages import page_of
 from sphinx.application import Sphinx
+
+from _extensions.run.pages import page_of
 
 
 class Translated(Parser):  # type: ignore[misc]  # MyST-NB has no types
@@ -35,9 +36,3 @@ class Translated(Parser):  # type: ignore[misc]  # MyST-NB has no types
 def _values(app: Sphinx, docname: str) -> dict[str, Any]:
     cells = deepcopy([c for c in page_of(app, docname).cells if c.cell_type == "code"])
     return dict(value for cell in cells for value in extract_glue_data_cell(cell))
-
-
-def setup(app: Sphinx) -> None:
-    """Take the place of MyST-NB's parser."""
-    app.setup_extension("myst_nb")
-    app.add_source_parser(Translated, override=True)

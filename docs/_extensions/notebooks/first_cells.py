@@ -8,10 +8,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, requires
 from typing import Any
 
-from claims.cells import parsed
 from nbformat import v4 as nbformat_v4
 from packaging.requirements import Requirement
-from run.kernel import PRINTING, QUIET, XMODE
+
+from _extensions.claims.cells import parsed
+from _extensions.run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"

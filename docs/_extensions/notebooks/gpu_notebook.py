@@ -4,12 +4,12 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from run.pages import page_of
 from sphinx.application import Sphinx
 
-from notebooks.first_cells import first_cells
-from notebooks.notebooks import v4, write_notebook
-from notebooks.wheel import address
+from _extensions.notebooks.first_cells import first_cells
+from _extensions.notebooks.notebooks import v4, write_notebook
+from _extensions.notebooks.wheel import address
+from _extensions.run.pages import page_of
 
 PAGE = "tutorials/is-the-product-ever-faster"
 NAME = "measure-your-gpu"  # the page links to the notebook
@@ -40,7 +40,7 @@ GIVE = """To contribute the recording, download the file named above, put it int
 Do not change a number in it: whoever reads the site relies on them all."""
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def write_gpu_notebook(app: Sphinx, exception: Exception | None) -> None:
     """Lay the notebook beside its page."""
     if exception or app.builder.name != "html" or PAGE not in app.env.found_docs:
         return
@@ -65,8 +65,3 @@ def _commit(app: Sphinx) -> str:
         asked = subprocess.run(COMMIT, cwd=app.srcdir, capture_output=True, text=True, check=False)
         said = asked.stdout.strip()
     return said or "COMMIT"
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the end of a build, since the commit may change without the page."""
-    app.connect("build-finished", write)

@@ -6,12 +6,13 @@ A kind of node that is not known here is named in a warning, so nothing is lost 
 import re
 from collections.abc import Callable, Iterable
 
-from claims.folds import fold
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx_design.dropdown import dropdown_main, dropdown_title
 from sphinx_design.shared import PassthroughTextElement
+
+from _extensions.claims.folds import fold
 
 LOG = logging.getLogger(__name__)
 Link = Callable[[nodes.reference], str | None]  # the address of a reference, or None for its words

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import nbformat
-from claims.cells import in_words, is_glue, kinds_of, parsed
 from nbformat import v4 as nbformat_v4
+
+from _extensions.claims.cells import in_words, is_glue, kinds_of, parsed
 
 v4: Any = nbformat_v4  # its functions have no types
 FOLDED = {"check", "setup", "remove-input", "remove-cell", "hide-cell", "hide-input"}

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from claims.sentence import CODE
 from docutils import nodes
 from nbformat import v4 as nbformat_v4
-from run.pages import page_of
 from sphinx.application import Sphinx
 
-from notebooks.first_cells import first_cells
-from notebooks.markdown_of import Link, blocks, words
-from notebooks.notebook_cells import notebook_cell
-from notebooks.wheel import address
+from _extensions.claims.sentence import CODE
+from _extensions.notebooks.first_cells import first_cells
+from _extensions.notebooks.markdown_of import Link, blocks, words
+from _extensions.notebooks.notebook_cells import notebook_cell
+from _extensions.notebooks.wheel import address
+from _extensions.run.pages import page_of
 
 v4: Any = nbformat_v4  # its functions have no types
 METADATA = {
@@ -35,7 +35,7 @@ are run.*"""
 ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a list here
 
 
-def write(
+def write_page_notebook(
     app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
     """Lay the notebook and the Markdown source of a page beside it."""
@@ -137,8 +137,3 @@ def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
 
 def _is_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Element) and node.get("nb_element") == CODE
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the writing of a page."""
-    app.connect("html-page-context", write)

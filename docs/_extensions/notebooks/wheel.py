@@ -1,12 +1,11 @@
 """Lays the package on the site as a wheel, which a notebook that was taken away installs."""
 
-from pathlib import Path
-
 from hatchling.builders.wheel import WheelBuilder
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-ROOT = Path(__file__).parents[3]
+from _extensions.paths import ROOT
+
 NAME = "lookup_matmul-{version}-py3-none-any.whl"
 
 
@@ -15,7 +14,7 @@ def address(app: Sphinx) -> str:
     return f"{app.config.html_baseurl}{NAME.format(version=app.config.release)}"
 
 
-def offer(_app: Sphinx, config: Config) -> None:
+def add_wheel_links(_app: Sphinx, config: Config) -> None:
     """Let the pages beside it link to it, ``{{ wheel }}``, and say how it is installed."""
     name = NAME.format(version=config.release)
     config.myst_substitutions |= {
@@ -24,7 +23,7 @@ def offer(_app: Sphinx, config: Config) -> None:
     }
 
 
-def write(app: Sphinx, exception: Exception | None) -> None:
+def build_wheel(app: Sphinx, exception: Exception | None) -> None:
     """Build it with hatchling itself: no isolated environment, so no network.
 
     Not where the build has failed: what it warns of may be a file that the wheel would hold.
@@ -32,9 +31,3 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     if exception or app._warncount or app.builder.name != "html":
         return
     list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the beginning, after what begins the substitutions, and to the end."""
-    app.connect("config-inited", offer, priority=600)
-    app.connect("build-finished", write)

@@ -10,13 +10,13 @@ import time
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from run import kernel
-from run.pages import Page, keep, page_of
+from _extensions.run import kernel
+from _extensions.run.pages import Page, keep, page_of
 
 AT_ONCE = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that holds torch
 
 
-def execute(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
+def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
     """Execute what has not been executed, or failed when it was."""
     pages = [page_of(app, docname) for docname in docnames]
     if waiting := [page for page in pages if page.cells and page.seconds is None]:
@@ -54,8 +54,3 @@ async def _execute(app: Sphinx, waiting: list[Page]) -> None:
 def _length(page: Page) -> int:
     """Return how much a page will run: at the end no long one should be left alone."""
     return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the moment when it is known which pages are to be read."""
-    app.connect("env-before-read-docs", execute, priority=600)  # after a failed build's repair

@@ -10,7 +10,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 
-def begin(app: Sphinx, _config: Config) -> None:
+def lock_build(app: Sphinx, _config: Config) -> None:
     """Wait for another build of this clone; then repair what a killed one left."""
     build = Path(app.doctreedir).parent
     build.mkdir(parents=True, exist_ok=True)
@@ -25,7 +25,7 @@ def begin(app: Sphinx, _config: Config) -> None:
         _repair(Path(app.config.nb_execution_cache_path))
 
 
-def unfinished(
+def reread_after_failure(
     app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> set[str]:
     """Have every page read again unless the last build ended well.
@@ -38,7 +38,7 @@ def unfinished(
     return again
 
 
-def forget(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+def purge_outdated(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Forget all pages that are to be read before the first of them is.
 
     Sphinx forgets each only when its turn comes, and then finds a label that has moved from one
@@ -49,7 +49,7 @@ def forget(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
         env.clear_doc(docname)
 
 
-def end(app: Sphinx, exception: Exception | None) -> None:
+def release_build(app: Sphinx, exception: Exception | None) -> None:
     """Note that the build ended well, if it did, and let the next one in."""
     if exception is None and app._warncount == 0:
         _marker(app).unlink(missing_ok=True)
@@ -73,11 +73,3 @@ def _repair(cache: Path) -> None:
             kept.get_cache_bundle(record.pk)
     except Exception:  # a damaged database, or notebook, in any way
         shutil.rmtree(cache, ignore_errors=True)
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the beginning and the end, before and after everything else."""
-    app.connect("config-inited", begin, priority=0)  # before Sphinx loads what it has read
-    app.connect("env-get-outdated", unfinished)
-    app.connect("env-before-read-docs", forget)
-    app.connect("build-finished", end, priority=999)

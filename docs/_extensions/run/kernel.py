@@ -17,7 +17,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbformat import v4 as nbformat_v4
 
-from run.pages import Page
+from _extensions.run.pages import Page
 
 v4: Any = nbformat_v4  # its functions have no types
 

@@ -135,21 +135,15 @@ def _cache(path: str) -> JupyterCacheAbstract:
     return get_cache(path)
 
 
-def begin(app: Sphinx, config: Config) -> None:
+def start_records(app: Sphinx, config: Config) -> None:
     """Begin without a record, and let Sphinx read any byte."""
     app.lookup_pages = {}  # type: ignore[attr-defined]
     config.source_encoding = "latin-1"  # cannot fail, and what it gives is replaced below
 
 
-def show(app: Sphinx, name: str, source: list[str]) -> None:
+def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
     """Give Sphinx the text of the record; of a page that nobody can read, title and labels."""
     page = page_of(app, name)
     source[0] = page.text
     if page.fault:
         source[0] = "\n\n".join(LEFT.findall(page.text)) or "# Unreadable"
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the settings and, before everything else, to the text of a page."""
-    app.connect("config-inited", begin, priority=800)  # after Sphinx has judged the encoding
-    app.connect("source-read", show, priority=0)

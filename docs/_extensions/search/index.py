@@ -22,8 +22,8 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.search import IndexBuilder, SearchLanguage
 
-from search.entries import Entry, read_entries
-from search.symptoms import entries_of
+from _extensions.search.entries import Entry, read_entries
+from _extensions.symptoms.entries import entries_of
 
 LEFT_OUT = {"bibliography", "build", "checked"}  # they repeat what stands on other pages
 NAME = re.compile(r"\w[\w-]*")
@@ -33,7 +33,7 @@ CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 FIRST_LETTER = 40  # behind the quotes, which JSON would escape; find.js reads from there too
 
 
-def read_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+def store_entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Keep a page's entries beside its doctree, for later builds that do not write the page again.
 
     This comes before the lists of symptoms and of checks are filled in, which repeat other pages.
@@ -48,7 +48,7 @@ def read_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         place.write_text(json.dumps([about, entries]), "utf-8")
 
 
-def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Write the index and the pages' texts as scripts, and return the search page."""
     search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
     search.lang.stopwords = search.lang.stopwords | {"versus", "vs"}
@@ -93,7 +93,7 @@ def add_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     yield "search", {"title": "Search", "digest": digest[:8]}, "search.html"
 
 
-def add_files(
+def add_search_script(
     app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Load the script of the search page; no module, since browsers load none from a file."""
@@ -145,22 +145,13 @@ def _kept(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
 
 
-def pages_without(app: Sphinx, env: BuildEnvironment) -> list[str]:
+def pages_without_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name the pages of which nothing was kept, as after a check of links that read them first."""
     names = env.found_docs - LEFT_OUT if app.builder.format == "html" else set()
     return sorted(name for name in names if not _kept(app, name).exists())
 
 
-def leave_out(app: Sphinx) -> None:
+def disable_builtin_search(app: Sphinx) -> None:
     """Tell the builder to make no index and no page of its own."""
     if app.builder.format == "html":
         app.builder.search = False  # type: ignore[attr-defined]
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the pages before their lists are filled in."""
-    app.connect("builder-inited", leave_out)
-    app.connect("env-updated", pages_without)
-    app.connect("doctree-resolved", read_page, priority=300)
-    app.connect("html-collect-pages", add_page)
-    app.connect("html-page-context", add_files)

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from _extensions.symptoms.versions import recordings, same_words, table, words_of
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-
-from search.wordings import recordings, same_words, table, words_of
 
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
@@ -74,7 +73,7 @@ class Versions(SphinxDirective):
         return [table(names, rows, "wordings", "versions")]
 
 
-def read_page(app: Sphinx, doctree: nodes.document) -> None:
+def record_entries(app: Sphinx, doctree: nodes.document) -> None:
     """Note the entries of one page, and say under each error how other versions word it."""
     docname = app.env.current_document.docname
     if not docname.startswith(FOLDER):
@@ -111,7 +110,7 @@ def _recorded(env: BuildEnvironment) -> list[dict[str, Any]]:
     return found
 
 
-def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the lists in their places."""
     for place in list(doctree.findall(entries)):
         uri = app.builder.get_relative_uri(docname, place["page"])
@@ -136,7 +135,7 @@ def _item(uri: str, entry: Symptom) -> nodes.list_item:
     return item
 
 
-def rewrite(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+def pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Name the pages that list entries, since an entry may have changed."""
     return [page for page, facts in env.metadata.items() if facts.get("symptoms")]
 
@@ -145,15 +144,3 @@ def entries_of(env: BuildEnvironment, docname: str) -> list[Symptom]:
     """Return the entries of one page."""
     found: list[Symptom] = env.metadata.get(docname, {}).get("symptom_entries", [])
     return found
-
-
-def setup(app: Sphinx) -> None:
-    """Add directives and script, and connect to reading, after the checks, and to writing."""
-    app.add_js_file("symptoms.js", loading_method="defer")
-    app.add_node(entries)
-    app.add_directive("symptom-box", Box)
-    app.add_directive("symptom-entries", Entries)
-    app.add_directive("symptom-versions", Versions)
-    app.connect("doctree-read", read_page, priority=600)
-    app.connect("env-updated", rewrite)
-    app.connect("doctree-resolved", resolve)

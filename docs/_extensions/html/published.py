@@ -13,11 +13,12 @@ from typing import Any
 from xml.sax.saxutils import escape as escape_xml
 
 from docutils import nodes
-from language.frame import FOLDER
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.locale import _
+
+from _extensions.paths import SECOND_LANGUAGE
 
 MISSING, SITEMAP = "404", "sitemap.xml"
 HEAD = """<base href="{}"><meta name="robots" content="noindex">
@@ -29,7 +30,7 @@ The <a href="index.html">first page</a> and the list of pages beside this text l
 and <a href="search.html">the search</a> finds a word in them.</p>"""
 
 
-def refuse_wrong_address(app: Sphinx) -> None:
+def check_addresses(app: Sphinx) -> None:
     """Refuse an address that would give wrong links."""
     address = app.config.html_baseurl
     if address and not re.fullmatch(r"https?://[^\s?#]+/", address):
@@ -41,7 +42,7 @@ def refuse_wrong_address(app: Sphinx) -> None:
         raise ConfigError(f"the repository is {repository!r}; {expected}")
 
 
-def name_repository(_app: Sphinx, config: Config) -> None:
+def add_repository_links(_app: Sphinx, config: Config) -> None:
     """Let pages say where the project's files are: ``{{ repository }}``, or ``{{ source }}``."""
     repository = config.html_context.get("repository")
     said = _("the project's folder, the one with `pyproject.toml`")
@@ -52,13 +53,13 @@ def name_repository(_app: Sphinx, config: Config) -> None:
     config.myst_substitutions = {"repository": said, "source": source}
 
 
-def page_for_wrong_addresses(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def collect_404_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield the page that a host shows for an address without one."""
     if app.config.html_baseurl and app.config.language == "en":
         yield MISSING, {"title": "Page not found", "body": WORDS}, "page.html"
 
 
-def describe(
+def add_page_description(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
     """Hand over what others show of a page; let the one for wrong addresses fit any of them."""
@@ -71,7 +72,7 @@ def describe(
         context["card"] = f"{app.config.html_baseurl}_static/card.png"
 
 
-def finish(app: Sphinx, exception: Exception | None) -> None:
+def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
     """Write the sitemap; without an address, remove what a build with one has left."""
     if exception or app.builder.format != "html" or app.config.language != "en":
         return
@@ -84,18 +85,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     text = missing.read_text("utf-8").replace('href="#', f'href="{MISSING}.html#')
     missing.write_text(text, "utf-8")
     names = [app.builder.get_target_uri(name) for name in sorted(app.env.found_docs)]
-    folders = ["", f"{FOLDER}/"] if app.tags.has("bilingual") else [""]
+    folders = ["", f"{SECOND_LANGUAGE}/"] if app.tags.has("bilingual") else [""]
     places = (f"{address}{folder}{name}" for folder in folders for name in names)
     urls = "\n".join(f"<url><loc>{escape_xml(place)}</loc></url>" for place in places)
     kind = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {kind}>'
     (app.outdir / SITEMAP).write_text(f"{head}\n{urls}\n</urlset>\n", "utf-8")
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the beginning, to each page, and to the end."""
-    app.connect("config-inited", name_repository)
-    app.connect("builder-inited", refuse_wrong_address)
-    app.connect("html-collect-pages", page_for_wrong_addresses)
-    app.connect("html-page-context", describe)
-    app.connect("build-finished", finish)

@@ -45,7 +45,7 @@ MARKS = {
 }
 
 
-def choose(
+def select_scripts(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Keep the page's scripts but those that it does not use, and no inline ones."""
@@ -69,9 +69,3 @@ def policy(*inline: str) -> str:
     scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)])
     rules = POLICY | {"script-src": scripts}
     return "; ".join(f"{what} {where}" for what, where in rules.items())
-
-
-def setup(app: Sphinx) -> None:
-    """Load the theme's own script like any other, and connect after all who add some."""
-    app.add_js_file("scripts/pydata-sphinx-theme.js")
-    app.connect("html-page-context", choose, priority=900)

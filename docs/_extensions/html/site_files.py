@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from language.frame import FOLDER
 from sphinx.application import Sphinx
 
-from light.fonts import FORMULAS, for_formulas, signs, with_icons
-from light.style_sheet import names_in, purge, words_in
+from _extensions.html.fonts import FORMULAS, for_formulas, signs, with_icons
+from _extensions.html.style_sheet import names_in, purge, words_in
+from _extensions.paths import ROOT, SECOND_LANGUAGE
 
-ROOT = Path(__file__).parents[3]
 PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "palette.py"
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
@@ -27,12 +26,15 @@ FACTS = [FORMULAS, ROOT / "constraints.txt", *sorted(Path(__file__).parent.glob(
 READ = {".css", ".js", ".json", ".svg", ".webmanifest"}  # files that may name others
 
 
-def finish(app: Sphinx, exception: Exception | None) -> None:
+def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     """Write the style sheets, let the pages link to them, and delete what nothing names."""
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir, "_static")
-    apart = {static, Path(app.outdir, FOLDER)}  # the second language has a build of its own
+    apart = {
+        static,
+        Path(app.outdir, SECOND_LANGUAGE),
+    }
     paths = [path for path in Path(app.outdir).rglob("*.html") if apart.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     there = [path for path in (static / SHEET, static / FONT_SHEET) if path.exists()]
@@ -130,8 +132,3 @@ def link(page: str, made: dict[str, str]) -> str:
             address = f"{first[1]}{name}?v={sha256(rules.encode()).hexdigest()[:8]}"
             links += f'    <link rel="stylesheet" href="{address}" />\n'
     return page[: first.start()] + links + LINK.sub("", page[first.start() :])
-
-
-def setup(app: Sphinx) -> None:
-    """Connect to the end of a build, after all who write files."""
-    app.connect("build-finished", finish, priority=900)

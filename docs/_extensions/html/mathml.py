@@ -12,7 +12,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from light.fonts import FORMULAS, signs
+from _extensions.html.fonts import FORMULAS, signs
 
 LOG = logging.getLogger(__name__)
 KNOWN = set(TTFont(FORMULAS).getBestCmap())
@@ -73,7 +73,7 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def hold_together(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
+def keep_punctuation_with_formulas(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
     """Keep a formula on one line with the stop behind it, and with a bracket before it.
 
     A browser takes a formula for a picture, before and after which any line may end.
@@ -88,9 +88,3 @@ def hold_together(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
             if isinstance(before, nodes.Text) and before.endswith("("):
                 parent[place - 1] = nodes.Text(before[:-1])
                 whole.insert(0, nodes.Text("("))
-
-
-def setup(app: Sphinx) -> None:
-    """Name the renderer; ``html_math_renderer`` chooses it."""
-    app.connect("doctree-resolved", hold_together)
-    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))

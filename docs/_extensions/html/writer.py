@@ -9,8 +9,6 @@ from typing import Any
 from docutils import nodes
 from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
-from sphinx.application import Sphinx
-from sphinx.highlighting import PygmentsBridge
 from sphinx.writers.html5 import HTML5Translator
 
 # Half of the elements of a page with code, in the color that code has anyway.
@@ -97,10 +95,3 @@ def table_name(table: nodes.Element) -> str:
     while not isinstance(place, nodes.section):
         place = place.parent
     return f"Table: {place[0].astext()}"
-
-
-def setup(app: Sphinx) -> None:
-    """Set the writer and its formatter of code, and add the script for the keyboard."""
-    PygmentsBridge.html_formatter = Plain
-    app.set_translator("html", Writer)
-    app.add_js_file("keyboard.js", loading_method="defer")
