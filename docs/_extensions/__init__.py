@@ -53,11 +53,11 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-resolved", 540, explorer.resolve_links),
     ("html-collect-pages", 510, index.write_index),
     ("html-collect-pages", 520, published.collect_404_page),
-    ("html-page-context", 510, frame.add_language_links),
-    ("html-page-context", 520, ledger.add_footer),
-    ("html-page-context", 530, notebooks.write_page_notebook),
-    ("html-page-context", 540, index.add_search_script),
-    ("html-page-context", 550, published.add_page_description),
+    ("html-page-context", 410, frame.add_language_links),  # before the theme drops empty templates
+    ("html-page-context", 420, ledger.add_footer),
+    ("html-page-context", 430, notebooks.write_page_notebook),
+    ("html-page-context", 440, index.add_search_script),
+    ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 920, gpu_notebook.write_gpu_notebook),
