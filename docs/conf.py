@@ -19,7 +19,7 @@ ROOMS = {
     "run": ["pages", "execute", "guard", "report"],
     "language": ["glued", "drawings", "frame"],
     "claims": ["folds", "page", "ledger"],
-    "notebooks": ["notebooks", "wheel", "gpu_notebook"],
+    "notebooks": ["notebooks", "wheel"],
     "search": ["symptoms", "index"],
     "light": ["writer", "page_head", "mathml", "site_files", "published"],
 }
