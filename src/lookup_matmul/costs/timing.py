@@ -23,10 +23,9 @@ def time_side_by_side(
 ) -> dict[Any, Spread]:
     """Time calls in turns, so that a change of the machine's speed affects all of them.
 
-    In each of at least two rounds, each call, without arguments, is warmed up and then timed for at
-    least ``block_s`` seconds by :class:`torch.utils.benchmark.Timer`, which waits for a GPU. The
-    time of a round is the median of its blocks of calls. Returns the spread over the rounds under
-    the name of each call.
+    In each of at least two rounds, each call, without arguments, is warmed up and then timed for
+    about ``block_s`` seconds, or once if it takes longer, by :class:`torch.utils.benchmark.Timer`,
+    which waits for a GPU. Returns the spread over the rounds under the name of each call.
 
     Examples
     --------
@@ -37,11 +36,18 @@ def time_side_by_side(
     """
     from torch.utils.benchmark import Timer  # imports setuptools, which takes 0.2 s
 
-    times: dict[Any, list[float]] = {name: [] for name in contenders}
+    timers, numbers, times = {}, {}, dict[Any, list[float]]()
+    for name, call in contenders.items():
+        timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+        once_s = timer.blocked_autorange(min_run_time=block_s / 10).median
+        timers[name], numbers[name], times[name] = timer, round(block_s / once_s), []
     for _ in range(rounds):
-        for name, call in contenders.items():
-            timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
-            times[name].append(timer.blocked_autorange(min_run_time=block_s).median)
+        for name, timer in timers.items():
+            if numbers[name] > 2:
+                block = timer.timeit(numbers[name])
+            else:  # timeit would make two calls to warm up
+                block = timer.blocked_autorange(min_run_time=block_s / 10)
+            times[name].append(block.median)
     quartiles = {name: quantiles(times[name], n=4, method="inclusive") for name in times}
     return {name: Spread(q[1], q[0], q[2], rounds) for name, q in quartiles.items()}
 

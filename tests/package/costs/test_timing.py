@@ -20,7 +20,7 @@ def test_calls_take_turns_in_each_round():
     contenders = {name: lambda name=name: order.append(name) for name in "abc"}
     spreads = time_side_by_side(contenders, rounds=4, block_s=1e-4)
     turns = [name for k, name in enumerate(order) if k == 0 or order[k - 1] != name]
-    assert turns == ["a", "b", "c"] * 4
+    assert turns == ["a", "b", "c"] * 5  # once to find the number of calls, then four rounds
     assert [*spreads] == ["a", "b", "c"]
     assert all(spread.rounds == 4 for spread in spreads.values())
 
@@ -37,8 +37,10 @@ def test_quartiles_are_those_of_the_rounds(medians):
     """Against torch's quantiles with linear interpolation."""
     rounds = [SimpleNamespace(median=seconds) for seconds in medians]
     with patch("torch.utils.benchmark.Timer") as timer:
-        timer.return_value.blocked_autorange.side_effect = rounds
+        timer.return_value.blocked_autorange.return_value.median = 1e-4
+        timer.return_value.timeit.side_effect = rounds
         (spread,) = time_side_by_side({"": None}, rounds=len(medians)).values()
+    assert {call.args for call in timer.return_value.timeit.call_args_list} == {(200,)}  # 20 ms
     points = torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64)
     expected = torch.tensor(medians, dtype=torch.float64).quantile(points).tolist()
     assert [spread.low_s, spread.median_s, spread.high_s] == pytest.approx(expected)
