@@ -113,7 +113,8 @@ def drift(session: nox.Session) -> None:
 def timings(session: nox.Session) -> None:
     """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
     session.install("-e", ".", *PINNED)
-    session.run("python", "-m", "lookup_matmul.costs", *session.posargs)
+    folder = ["--out", "build/recordings"]
+    session.run("python", "-m", "lookup_matmul.costs", *folder, *session.posargs)
 
 
 @nox.session

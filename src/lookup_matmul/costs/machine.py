@@ -33,13 +33,14 @@ def provenance(device: str) -> dict[str, str | int | None]:
     check_device(device)
     installed = {package.name: package.version for package in distributions()}
     gpu, driver = device == "cuda", None
-    with suppress(OSError):  # a container may lack nvidia-smi
-        answer = subprocess.run(DRIVER, capture_output=True, text=True, check=False)
-        driver = answer.stdout.strip() or None
+    if gpu:
+        with suppress(OSError):  # a container may lack nvidia-smi
+            answer = subprocess.run(DRIVER, capture_output=True, text=True, check=False)
+            driver = answer.stdout.strip() or None
     return {
         "kind": device,
         "device": torch.cuda.get_device_name() if gpu else processor(),
-        "driver": driver if gpu else None,
+        "driver": driver,
         "cuda": torch.version.cuda if gpu else None,
         "torch": torch.__version__,
         "triton": installed.get("triton"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from lookup_matmul import rounding_bound
 from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, DTYPES, Case
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 
@@ -69,6 +70,18 @@ def test_a_lookup_and_its_product_may_not_round():
     with pytest.raises(AssertionError, match="1 of 512 elements differ"):
         check_result(case, inputs, result)
     check_result(case._replace(dtype="tf32"), inputs, result)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_bag_may_round_its_products_and_their_sum(dtype):
+    """16 products are rounded once each, then added up: as a sum of 17 terms."""
+    case = Case(BAG, "forward", **SIZES, dtype=dtype, bags=4)
+    inputs = [tensor.abs() for tensor in sample_inputs(case, "cpu")]  # a sum is its own size
+    expected = torch.from_numpy(by_hand(case, inputs))
+    bound = rounding_bound(17, DTYPES[dtype])
+    check_result(case, inputs, expected * (1 + 0.999 * bound))
+    with pytest.raises(AssertionError, match="not within"):
+        check_result(case, inputs, expected * (1 + 1.001 * bound))
 
 
 def test_inputs_are_the_same_each_time():

@@ -24,8 +24,15 @@ def test_the_processor_is_named_as_linux_names_it(monkeypatch):
     assert processor() == platform.machine()
 
 
-def test_a_processor_has_neither_driver_nor_cuda():
-    """The versions are those that are installed."""
+def run_nvidia_smi(command, **_):
+    """Answer for a driver."""
+    assert command[0] == "nvidia-smi"
+    return SimpleNamespace(stdout="570.86.15\n")
+
+
+def test_a_processor_has_neither_driver_nor_cuda(monkeypatch):
+    """Even beside a GPU; the versions are those that are installed."""
+    monkeypatch.setattr(machine.subprocess, "run", run_nvidia_smi)
     origin = machine.provenance("cpu")
     assert (origin["kind"], origin["device"]) == ("cpu", processor())
     assert (origin["driver"], origin["cuda"]) == (None, None)
@@ -34,12 +41,6 @@ def test_a_processor_has_neither_driver_nor_cuda():
         torch.get_num_threads(),
         platform.python_version(),
     )
-
-
-def run_nvidia_smi(command, **_):
-    """Answer for a driver."""
-    assert command[0] == "nvidia-smi"
-    return SimpleNamespace(stdout="570.86.15\n")
 
 
 def fail_to_start(command, **_):

@@ -8,7 +8,7 @@ from unittest.mock import Mock, patch
 import pytest
 import torch
 
-from lookup_matmul.costs import Case, __main__, read_recordings, record, recorder
+from lookup_matmul.costs import Case, Spread, __main__, read_recordings, record, recorder
 from lookup_matmul.costs.count import ALONE, BUILT
 
 CASES = [Case("lookup", "forward", vocab_size=V, dim=8, ids=16) for V in (2, 4)]
@@ -149,6 +149,27 @@ def test_the_command_records_into_a_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["costs", "--device", "cuda"])
     with pytest.raises(SystemExit, match="torch finds no GPU; measure on cpu"):
         __main__.main()
+
+
+def test_the_time_of_a_graph_is_that_of_one_of_its_calls(monkeypatch):
+    """With the GPU's functions replaced; a form that no graph can hold is timed without one."""
+    sample_inputs = recorder.sample_inputs
+    graphs = [lambda: None, RuntimeError("it waits for the GPU")]
+    monkeypatch.setattr(recorder, "sample_inputs", lambda case, _: sample_inputs(case, "cpu"))
+    monkeypatch.setattr(recorder, "check_memory", lambda *_: None)
+    monkeypatch.setattr(recorder, "capture_cuda_graph", Mock(side_effect=graphs))
+    spread = Spread(2e-5, 1e-5, 3e-5, 9)
+    monkeypatch.setattr(
+        recorder, "time_side_by_side", lambda calls, **_: dict.fromkeys(calls, spread)
+    )
+    cases = [CASES[0], CASES[0]._replace(form=ALONE)]
+    held, not_held = recorder.measure_cases(cases, "cuda", rounds=9)
+    times = {"median_s": 2e-5, "low_s": 1e-5, "high_s": 3e-5}
+    assert held == CASES[0]._asdict() | times | {
+        "rounds": 9,
+        "graph": {"median_s": 2e-6, "low_s": 1e-6, "high_s": 3e-6},
+    }
+    assert not_held == cases[1]._asdict() | times | {"rounds": 9}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
