@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from lookup_matmul.inputs import check_device
 
-Call: TypeAlias = Callable[[], object]
+Call: TypeAlias = Callable[..., object]  # without arguments
 
 
 def allocated_bytes(call: Call) -> int:
