@@ -21,7 +21,7 @@ CHINESE = ["-d", "build/doctrees-zh", "-D", "language=zh_CN"]
 def install(session: nox.Session, *groups: str) -> None:
     """Install the package for editing, with the pinned versions of the groups."""
     needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures,sharded,timings]", *needs, *PINNED)
+    session.install("-e", ".[figures,sharded]", *needs, *PINNED)
 
 
 @nox.session
@@ -93,7 +93,7 @@ def versions(session: nox.Session) -> None:
     """Test the package with the lowest torch and SciPy it allows, then with the newest."""
     needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
     for bounds in ([bound.replace(">=", "==") for bound in NEWEST], NEWEST):
-        session.install("--upgrade", "-e", ".[figures,timings]", *needs, *bounds)
+        session.install("--upgrade", "-e", ".[figures]", *needs, *bounds)
         session.run("pytest", *AT_ONCE, "tests/package", *session.posargs, env=WAITING)
 
 
@@ -112,8 +112,9 @@ def drift(session: nox.Session) -> None:
 @nox.session
 def timings(session: nox.Session) -> None:
     """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
-    install(session)
-    session.run("python", "-m", "lookup_matmul.costs", *session.posargs)
+    session.install("-e", ".", *PINNED)
+    folder = ["--out", "build/recordings"]
+    session.run("python", "-m", "lookup_matmul.costs", *folder, *session.posargs)
 
 
 @nox.session

@@ -17,7 +17,6 @@ from _extensions.claims import folds, ledger
 from _extensions.claims import page as claims
 from _extensions.html import mathml, page_head, published, site_files, writer
 from _extensions.language import drawings, frame, glued
-from _extensions.notebooks import gpu_notebook, notebooks, wheel
 from _extensions.run import execute, guard, pages
 from _extensions.search import index
 from _extensions.symptoms import entries as symptoms
@@ -60,7 +59,6 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
-    ("build-finished", 920, gpu_notebook.write_gpu_notebook),
     ("build-finished", 930, published.write_sitemap),
     ("build-finished", 940, site_files.write_style_sheets),
     ("build-finished", 950, guard.release_build),

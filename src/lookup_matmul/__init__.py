@@ -10,7 +10,6 @@ the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
 several processes, and :mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
 """
 
-from lookup_matmul.costs.memory import allocated_bytes, peak_bytes
 from lookup_matmul.diagnosis.compare import compare
 from lookup_matmul.diagnosis.layers import Layer
 from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
@@ -18,6 +17,7 @@ from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_withi
 from lookup_matmul.equality.rounding import rounding_bound
 from lookup_matmul.equality.storage import rows_moved, shares_storage
 from lookup_matmul.inputs import check_ids, check_inputs
+from lookup_matmul.memory import allocated_bytes, peak_bytes
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 from lookup_matmul.onehot.layers import copy_weight, to_embedding, to_linear
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear

@@ -164,3 +164,14 @@ def _check_dense(name: str, tensor: torch.Tensor, kind: str) -> None:
             f"{name} has layout {tensor.layout}, expected a dense {kind}; "
             f"convert with {name}.to_dense()."
         )
+
+
+def check_device(device: str) -> None:
+    """Raise ValueError unless the device is ``"cpu"``, or ``"cuda"`` and present."""
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them.")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            "device is cuda, but torch finds no GPU; measure on cpu, or install a torch "
+            "and a driver for CUDA."
+        )

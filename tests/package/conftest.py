@@ -1,10 +1,9 @@
-"""What several tests of the package share: devices at hand, a stand-in for a GPU, one thread."""
+"""What several tests of the package share: devices at hand, one thread."""
 
 from collections.abc import Iterator
 
 import pytest
 import torch
-from cuda_stand_in import Gpu, stand_in
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -13,13 +12,6 @@ DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 def device(request: pytest.FixtureRequest) -> str:
     """Run the test on every device of this machine."""
     return str(request.param)
-
-
-@pytest.fixture
-def gpu() -> Iterator[Gpu]:
-    """Give a stand-in for a GPU, with two clocks."""
-    with stand_in() as gpu:
-        yield gpu
 
 
 @pytest.fixture(scope="module")

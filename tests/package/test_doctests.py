@@ -1,7 +1,6 @@
 """The examples in the docstrings run, and none can get lost."""
 
 import doctest
-import functools
 import importlib
 import pkgutil
 
@@ -26,7 +25,6 @@ SHOWN = {
     for module in (lookup_matmul, figures, sharded, costs)
     for name in module.__all__
 }
-CEILINGS = functools.cache(costs.measure_ceilings)  # two examples measure them, for seconds
 BY_OTHERS = {"Case", "Drawing", "Kernel", "Layer", "Rows", "Spread"}  # are shown
 NAMES = {
     f"{function.__module__}.{function.__name__}"
@@ -36,12 +34,10 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_examples_run(name, monkeypatch):
+def test_examples_run(name):
     """Every example prints what its docstring shows, the public ones without their module's names."""
-    monkeypatch.setattr(costs, "measure_ceilings", CEILINGS)
     if name in NAMES:  # so nobody who copies it lacks an import
         FOUND[name].globs = {"torch": torch, "__name__": "example"} | SHOWN
-        FOUND[name].globs["measure_ceilings"] = CEILINGS
     results = doctest.DocTestRunner().run(FOUND[name])
     assert results.attempted == len(FOUND[name].examples) > 0
     assert results.failed == 0

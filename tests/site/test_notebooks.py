@@ -135,9 +135,9 @@ def test_it_stands_for_itself(name, site):
 
 
 def test_every_executed_page_has_one_and_every_page_its_source(site):
-    """And no other page has one, but the notebook that measures a GPU."""
+    """And no other page has one."""
     found = {p.relative_to(site).with_suffix("").as_posix() for p in site.rglob("*.ipynb")}
     found -= {name for name in found if name.startswith(f"{SECOND_LANGUAGE}/")}
-    assert found == {*EXECUTED, "tutorials/measure-your-gpu"}
+    assert found == {*EXECUTED}
     for name, path in SOURCES.items():
         assert (site / f"{name}.md").read_bytes() == path.read_bytes()

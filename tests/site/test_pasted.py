@@ -11,7 +11,7 @@ from length_rules import open_cells
 from served import DOCS, SOURCES
 
 # What the package's wheel does not bring and pages need.
-MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle", "psutil": "psutil"}
+MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle"}
 
 
 def told():

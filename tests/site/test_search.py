@@ -69,7 +69,7 @@ FIRST = {
     "why does BERT use one hot": "tutorials/is-the-product-ever-faster#who-bert",
     "gradient with respect to input tokens": "tutorials/gradient-of-the-choice#choice-numbers",
     "several categorical columns one embedding table": "tutorials/which-should-i-use#use-forty",
-    "benchmark my gpu": "tutorials/is-the-product-ever-faster#gpu-notebook",
+    "benchmark my gpu": "tutorials/is-the-product-ever-faster#gpu-measure",
     "install": "getting-started",
     "loss much higher with embedding than one-hot": "symptoms/silent#my-loss-is-much-higher-than-with-one-hot",
     "default initialization of embedding and linear": "tutorials/tied-weights#tables-init",

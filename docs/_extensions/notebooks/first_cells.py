@@ -20,7 +20,6 @@ PACKAGE = "lookup_matmul"
 PARTS = {
     "figures": ("matplotlib", "figures"),
     "sharded": ("cloudpickle", "sharded"),
-    "costs": ("psutil", "timings"),
 }
 NEEDS = """\
 # What this notebook needs{where}; nothing is installed that is there already.

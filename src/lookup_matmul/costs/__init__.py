@@ -1,20 +1,17 @@
-"""What the forms cost: counted, predicted, measured side by side, recorded with provenance.
+"""Counted and measured costs of the forms, and recordings of machines.
 
-Imported by its own name; ``python -m lookup_matmul.costs`` measures the machine at hand.
+Imported by its own name. ``python -m lookup_matmul.costs`` records the machine at hand; it needs
+torch alone.
 """
 
-from lookup_matmul.costs.cases import Case, sample_ids
-from lookup_matmul.costs.clock import Spread, time_side_by_side
-from lookup_matmul.costs.count import Kernel, kernels
-from lookup_matmul.costs.machine import provenance
-from lookup_matmul.costs.markdown import escaped, in_unit, markdown_table
-from lookup_matmul.costs.measure import measure_cases
-from lookup_matmul.costs.predict import measure_ceilings, predicted_s
+from lookup_matmul.costs.count import Case, Kernel, kernels
+from lookup_matmul.costs.machine import processor
 from lookup_matmul.costs.recorder import record
-from lookup_matmul.costs.recordings import describe, read_recordings, select
+from lookup_matmul.costs.recordings import describe, read_recordings, vocabulary_curves
+from lookup_matmul.costs.text import escaped, in_unit
+from lookup_matmul.costs.timing import Spread, time_side_by_side
 
 __all__ = [
-    "Case", "Kernel", "Spread", "describe", "escaped", "in_unit", "kernels",
-    "markdown_table", "measure_cases", "measure_ceilings", "predicted_s", "provenance",
-    "read_recordings", "record", "sample_ids", "select", "time_side_by_side",
+    "Case", "Kernel", "Spread", "describe", "escaped", "in_unit", "kernels", "processor",
+    "read_recordings", "record", "time_side_by_side", "vocabulary_curves",
 ]  # fmt: skip

@@ -1,91 +1,66 @@
-"""What each kernel of a form has to do, counted before anything is measured."""
+"""Bytes and operations of each form, counted from its sizes."""
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from lookup_matmul.costs.cases import DTYPES, Case, check_case
-from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
+import torch
+
+BUILT, ALONE, COMPILED = "one-hot built and multiplied", "multiplication alone", "compiled one-hot"
+BAG, CSR = "embedding bag", "sparse product"
+DTYPES = {"float32": torch.float32, "tf32": torch.float32}  # a GPU may round products to TF32
+DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+class Case(NamedTuple):
+    """One form of a computation and the sizes of its inputs.
+
+    ``form`` is ``"lookup"``, ``"one-hot built and multiplied"`` or ``"multiplication alone"``, of
+    one-hot rows that exist; recordings have others, also with ``bags``, which share the ids evenly.
+    ``direction`` is ``"forward"``, or ``"backward"`` for the gradient of the table. ``dtype`` is
+    ``"float32"``, ``"tf32"``, ``"bfloat16"`` or ``"float16"``.
+    """
+
+    form: str
+    direction: str
+    vocab_size: int
+    dim: int
+    ids: int
+    dtype: str = "float32"
+    bags: int = 0
 
 
 class Kernel(NamedTuple):
-    """What one kernel of a form has to do in one call, and ``name``, what it makes.
+    """The work of one kernel of a call, named after its result.
 
-    In ``bytes`` each distinct element counts once if read and once if written, but zeros of the
-    same call no more where something is added into them. ``operations`` are multiplications,
-    additions and comparisons. ``allocated_bytes`` is the size of the new tensors; a gradient that
-    is merely named anew has none. ``working_set`` is the bytes of all tensors of the call, which a
-    cache has to hold for the next call.
+    ``bytes`` counts each distinct element once if read and once if written; ``operations`` are
+    multiplications and additions.
     """
 
     name: str
     bytes: int
     operations: int
-    allocated_bytes: int
-    working_set: int
-
-
-Counted: TypeAlias = tuple[str, int, int, int]  # a kernel without the working set
-Form: TypeAlias = tuple[int, list[Counted]]  # bytes of what is given to it, and its kernels
 
 
 def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
-    """Count what each kernel of a case has to do, in order, for so many distinct ids.
+    """Return the kernels of a forward case in order, given the number of distinct ids.
 
-    An unknown direction, draw, dtype or cache, and a form that is not of the direction, are a
-    ValueError.
+    A form other than the three that :class:`Case` names is a ValueError.
 
     Examples
     --------
-    >>> case = Case("one-hot built", "forward", 4, 5, 3, "uniform", "float32", "hot")
+    >>> case = Case("one-hot built and multiplied", "forward", vocab_size=4, dim=5, ids=3)
     >>> [(kernel.name, kernel.bytes) for kernel in kernels(case, distinct=2)]
-    [('zeros', 48), ('ones', 24)]
+    [('zeros', 48), ('ones', 24), ('product', 188)]
     """
-    check_case(case)
-    if case.form not in (known := forms_of(case.direction, case.bags)):
-        raise ValueError(f"form is {case.form!r}, expected one of {', '.join(known)}.")
-    count = _forward if case.direction == "forward" else _backward
-    given, found = count(case, distinct, DTYPES[case.dtype].itemsize)
-    working_set = given + sum(allocated for *_, allocated in found)
-    return tuple(Kernel(*counted, working_set) for counted in found)
-
-
-def _forward(case: Case, distinct: int, size: int) -> Form:
-    n, rows, row = case.ids, case.bags or case.ids, case.dim * size
-    ids, found, new, table = 8 * n, distinct * row, rows * row, case.vocab_size * row
-    if case.form == "lookup":
-        return ids + found, [("rows", ids + found + new, 0, new)]
-    if case.form == "sparse product":  # of int32 indices; its result is filled with zeros first
-        given = 4 * (rows + 1) + (4 + size) * n + found
-        return given, [("zeros", new, 0, new), ("sum", given + new, 2 * n * case.dim, new)]
-    if "bag" in case.form:
-        weighted, new = case.form == "embedding bag", new + 16 * rows  # two notes on each bag
-        given = ids + 8 * rows + weighted * n * size + found
-        return given, [("sum", given + new, (1 + weighted) * n * case.dim, new)]
-    matrix, product = rows * case.vocab_size * size, _product(rows, case.vocab_size, case.dim, size)
-    zeros, ones = ("zeros", matrix, 0, matrix), ("ones", ids, 0, 0)
-    compared = ("comparison", ids + matrix, n * case.vocab_size, matrix)
-    return {
-        "one-hot built": (ids, [zeros, ones]),
-        BUILT: (ids + table, [zeros, ones, product]),
-        ALONE: (matrix + table, [product]),
-        COMPILED: (ids + table, [compared, product]),
-    }[case.form]
-
-
-def _product(rows: int, inner: int, columns: int, size: int) -> Counted:
-    numbers = rows * inner + inner * columns + rows * columns
-    return "product", numbers * size, 2 * rows * inner * columns, rows * columns * size
-
-
-def _backward(case: Case, distinct: int, size: int) -> Form:
-    n, row = case.ids, case.dim * size
-    arriving, table = n * (8 + row), case.vocab_size * row
-    if case.form == ALONE:
-        given = n * (case.vocab_size * size + row)
-        return given, [_product(case.vocab_size, n, case.dim, size)]
-    if case.form == "lookup, sparse gradient":
-        return arriving, []
-    if case.form == "lookup, sparse and coalesced":
-        moved, repeated = 16 * n + n * row + distinct * (8 + row), (n - distinct) * case.dim
-        order = ("sort", 24 * n, n * (n - 1).bit_length(), 16 * n)  # ids, and where each was
-        return arriving, [order, ("sum", moved, repeated, 16 * n + n * row)]
-    return arriving, [("zeros", table, 0, table), ("sum", arriving, n * case.dim, 0)]
+    size = DTYPES[case.dtype].itemsize
+    ids, row, one_hot = 8 * case.ids, case.dim * size, case.ids * case.vocab_size * size
+    operations = 2 * case.ids * case.vocab_size * case.dim
+    product = Kernel("product", one_hot + (case.vocab_size + case.ids) * row, operations)
+    forms = {
+        "lookup": (Kernel("rows", ids + (distinct + case.ids) * row, 0),),
+        BUILT: (Kernel("zeros", one_hot, 0), Kernel("ones", ids, 0), product),
+        ALONE: (product,),
+    }
+    if case.form not in forms or case.direction != "forward":
+        wanted = f"form is {case.form!r} {case.direction}, expected one of {', '.join(forms)}"
+        raise ValueError(f"{wanted}, forward; count others by hand.")
+    return forms[case.form]

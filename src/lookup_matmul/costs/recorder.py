@@ -1,139 +1,139 @@
-"""Measure a sweep into a recording, which is kept on disk all along and can be resumed."""
+"""Measure the cases of *Is the product ever faster?* into a JSON file."""
 
 import json
-import time
-import tomllib
-from collections.abc import Iterable, Iterator
-from itertools import groupby, product
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from lookup_matmul.costs.cases import Case
-from lookup_matmul.costs.contenders import ALONE, BUILT, COMPILED, forms_of
+import torch
+
+from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, DTYPES, Case
+from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 from lookup_matmul.costs.machine import provenance
-from lookup_matmul.costs.measure import measure_cases
-from lookup_matmul.costs.predict import measure_ceilings
-from lookup_matmul.costs.recordings import check_arithmetic, read_recording
+from lookup_matmul.costs.timing import Call, capture_cuda_graph, time_side_by_side
 
-LEAST_S = 20.0  # kept of the given minutes for what is measured at the end
-TRIES = 3  # to measure ceilings that are like those at the start
-
-
-def sweep(name: str) -> Iterator[Case]:
-    """Yield the cases of a sweep in order of value, those that share their inputs together."""
-    seen: dict[Case, None] = {}
-    for part in tomllib.loads(Path(__file__).with_name("sweeps.toml").read_text("utf-8"))[name]:
-        bags, axes = part.get("bags", 0), ("tables", "ids", "draws", "dtypes", "caches")
-        for (rows, dim), ids, *how in product(*(part[axis] for axis in axes)):
-            for form in forms_of(part["direction"], bags):
-                case = Case._make((form, part["direction"], rows, dim, ids, *how, bags))
-                seen |= {case: None} if _tells(case) else {}
-    yield from seen
+IDS = {"cpu": 1024, "cuda": 16_384}  # a GPU needs more to work for longer than a launch takes
+BAGS, BAG_SIZE, GRAPH_CALLS = 1024, 16, 10
+PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
+    ("forward", "float32", 128, (2, 16, 256, 8192, 131_072), ("lookup", BUILT, ALONE)),
+    ("forward", "float32", 128, (64, 1024), ("lookup", BUILT, ALONE, COMPILED)),
+    ("forward", "float32", 768, (2, 16), ("lookup", BUILT, ALONE)),
+    ("forward", "float32", 768, (64, 1024), ("lookup", BUILT, ALONE, COMPILED)),
+    ("forward", "tf32", 128, (64, 1024, 8192), (BUILT, ALONE)),  # a lookup does not round
+    ("forward", "bfloat16", 128, (64, 1024, 8192), ("lookup", BUILT, ALONE, COMPILED)),
+    ("forward", "float16", 128, (64, 1024, 8192), ("lookup", BUILT, ALONE)),
+    ("backward", "float32", 128, (2, 64, 1024, 131_072), ("lookup", ALONE)),
+    ("backward", "bfloat16", 128, (1024,), ("lookup", ALONE)),
+    ("bags", "float32", 128, (1024, 131_072), (BAG, CSR)),
+)
 
 
-def _tells(case: Case) -> bool:
-    """Leave out what says the same as another dtype, and most of what takes seconds to compile."""
-    if case.form == COMPILED:
-        told = case.dim == 256 and case.vocab_size in (64, 300, 1024) and case.ids >= 4096
-        return told and case.dtype in ("float32", "bfloat16") and case.cache == "hot"
-    return case.form in ("lookup", BUILT, ALONE) or case.dtype in ("float32", "bfloat16")
+def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
+    """Return the cases of a device, those that share their inputs next to each other."""
+    cases = []
+    for direction, dtype, dim, vocab_sizes, forms in PLAN:
+        ids, bags = (IDS[device], 0) if direction != "bags" else (BAGS * BAG_SIZE, BAGS)
+        way = "backward" if direction == "backward" else "forward"
+        if (dtype == "tf32" and device == "cpu") or (quick and (dtype, dim) != ("float32", 128)):
+            continue
+        for vocab_size in vocab_sizes:
+            sizes = (way, vocab_size, dim, ids, dtype, bags)
+            cases += [Case(form, *sizes) for form in forms if not quick or vocab_size == 1024]
+    return [case for case in cases if not (quick and case.form == COMPILED)]  # which takes seconds
 
 
-def record(
-    path: str | Path,
-    cases: Iterable[Case],
-    *,
-    device: str,
-    command: str,
-    commit: str | None = None,
-    quick: bool = False,
-    minutes: float | None = None,
-) -> dict[str, Any]:
-    """Measure what the recording at ``path`` lacks; after each group of cases it is on disk.
+def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
+    """Record a device and return the path of the JSON file, named after the device.
 
-    Cases that share their inputs stand together. Device, command and commit are as for
-    :func:`provenance`; quick, there are few rounds and small ceilings.
-    After so many minutes it ends with the group in progress; ``complete`` tells if cases are left.
-    An unknown origin and a file not sound or of another machine are a ValueError before anything
-    is measured.
+    The file is replaced after each group of cases that share their inputs. A device that is not
+    present, or neither ``"cpu"`` nor ``"cuda"``, is a ValueError.
 
     Examples
     --------
-    >>> record("mine.json", [], device="tpu", command="python -m lookup_matmul.costs")
+    >>> record(".", "tpu")
     Traceback (most recent call last):
         ...
     ValueError: device is 'tpu', expected 'cpu' or 'cuda'; measure on one of them.
     """
-    from tqdm import tqdm
-
-    begun, rounds, path = time.monotonic(), 3 if quick else 9, Path(path)
-    origin = provenance(device, command, commit) | {"quick": quick}  # before a folder is made
+    origin = provenance(device) | {"quick": quick}
+    recording: dict[str, Any] = {"complete": False, "provenance": origin, "cases": []}
+    name = re.sub(r"[^a-z0-9]+", "-", str(origin["device"]).lower()).strip("-") or device
+    path = Path(folder, f"{name}{'-quick' * quick}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    recording = _begin(path, origin)
-    done = {Case(*(result[name] for name in Case._fields)) for result in recording["cases"]}
-    left = (case for case in cases if case not in done)
-    groups = [list(group) for _, group in groupby(left, lambda case: case[1:])]
-    if not groups and recording["complete"]:
-        return recording
-    recording["complete"] = False
-    if not recording["ceilings"]:
-        _add_ceilings(recording)
-    write_recording(path, recording)
-    now = time.monotonic()  # at the end, ceilings are measured once more
-    given_s = 60 * minutes if minutes is not None else float("inf")
-    end = begun + given_s - max(now - begun, LEAST_S)
-    for k, group in enumerate(bar := tqdm(groups)):
-        if (now := time.monotonic()) > end:
-            break
-        if len(recording["ceilings"]) == 1 and (2 * k > len(groups) or 2 * now > begun + end):
-            _add_ceilings(recording)
-        bar.set_description_str("V={2:,} d={3:,} ids={4:,}".format(*group[0]))
-        first = recording["ceilings"][0]
-        found = measure_cases(group, ceilings=first, device=device, rounds=rounds)
-        recording["cases"] += found
+    cases = plan_cases(device, quick=quick)
+    for sizes, group in groupby(cases, key=lambda case: case[1:]):
+        print(f"{len(recording['cases'])} of {len(cases)} cases, now", *sizes, flush=True)
+        recording["cases"] += measure_cases([*group], device, rounds=3 if quick else 9)
+        recording["complete"] = len(recording["cases"]) == len(cases)
         write_recording(path, recording)
-    _add_ceilings(recording)
-    recording["complete"] = now <= end
-    write_recording(path, recording)
-    return recording
+    return path
 
 
-def _begin(path: Path, origin: dict[str, Any]) -> dict[str, Any]:
-    """Return what is there, if it is of the same machine and versions, or begin anew."""
-    if not path.exists():
-        new = {"version": 2, "complete": False, "provenance": origin}
-        return new | {"ceilings": [], "cases": []}
-    recording = read_recording(path, form=False)
-    for name, before in recording["provenance"].items():
-        if origin[name] != before and name not in ("date", "command"):
-            now = f"{path}: provenance.{name} is {before!r}, and now it is {origin[name]!r}"
-            raise ValueError(f"{now}; move the file away to record anew.")
-    return recording
+def measure_cases(cases: list[Case], device: str, *, rounds: int) -> list[dict[str, Any]]:
+    """Time cases that differ in their form only side by side, each after a check of its result.
+
+    Returns the fields of each case, with the spread of its times, on a GPU also ``graph``, the
+    same for a CUDA graph, or with the reason why it was not timed under ``skipped``.
+    """
+    results = {case: case._asdict() for case in cases}
+    calls: dict[tuple[Case, int], Call] = {}  # by case and number of its calls
+    inputs = sample_inputs(cases[0], device)
+    with float32_precision("high" if cases[0].dtype == "tf32" else "highest"):
+        for case in cases:
+            try:
+                check_memory(case, device)
+                call = make_call(case, inputs)
+                check_result(case, inputs, call())
+                calls[case, 1] = call
+                if device == "cuda":
+                    with suppress(RuntimeError):  # no graph can hold it
+                        calls[case, GRAPH_CALLS] = capture_cuda_graph(call, GRAPH_CALLS)
+            except (RuntimeError, AssertionError, MemoryError) as error:
+                reason = str(error).strip().partition("\n")[0]
+                results[case]["skipped"] = f"{type(error).__name__}: {reason:.120}"
+        spreads = time_side_by_side(calls, rounds=rounds, block_s=0.01)
+    for (case, count), (*seconds, _) in spreads.items():
+        times = [float(f"{s / count:.4g}") for s in seconds]
+        spread: Any = dict(zip(("median_s", "low_s", "high_s"), times, strict=True))
+        results[case] |= {"graph": spread} if count > 1 else spread | {"rounds": rounds}
+    return [*results.values()]
 
 
-def _add_ceilings(recording: dict[str, Any]) -> None:
-    """Add a set of ceilings, measured again if a busy machine had others than before."""
-    origin, before = recording["provenance"], recording["ceilings"]
-    for _ in range(TRIES):
-        new = measure_ceilings(origin["kind"], quick=origin["quick"])
-        try:
-            check_arithmetic(recording | {"ceilings": [*before, new]})
-        except ValueError as error:
-            said = error
-        else:
-            before.append(new)
-            return
-    raise ValueError(f"{said}. The machine seems busy: run it again later to go on.")
+@contextmanager
+def float32_precision(precision: str) -> Iterator[None]:
+    """Set the precision of float32 products for a while: ``"high"`` is TF32 on a GPU."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def check_memory(case: Case, device: str) -> None:
+    """Raise MemoryError if a case needs more memory than is free, on a CPU half of all memory."""
+    one_hot = case.ids * case.vocab_size * DTYPES[case.dtype].itemsize
+    needed = 3 * one_hot if case.form in (BUILT, ALONE, COMPILED) else 0
+    needed += 32 * (case.ids + case.vocab_size) * case.dim  # for the check in float64
+    if device == "cuda":
+        torch.cuda.empty_cache()
+        free = torch.cuda.mem_get_info()[0]
+    elif hasattr(os, "sysconf"):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    else:
+        return  # on Windows an allocation that does not fit is an error
+    if needed > free:
+        raise MemoryError(f"needs {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free")
 
 
 def write_recording(path: Path, recording: dict[str, Any]) -> None:
-    """Write a recording in one go, a line for each case; nobody, even after a kill, meets half."""
+    """Replace a recording in one step, with a line for each case."""
     head = {name: value for name, value in recording.items() if name != "cases"}
     cases = ",\n".join(json.dumps(case, allow_nan=False) for case in recording["cases"])
-    start = json.dumps(head, allow_nan=False)[:-1]
     partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(f'{start},\n"cases": [\n{cases}\n]}}\n', "utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    partial.write_text(f'{json.dumps(head)[:-1]}, "cases": [\n{cases}\n]}}\n', "utf-8")
+    partial.replace(path)

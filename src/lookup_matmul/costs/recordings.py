@@ -1,119 +1,108 @@
-"""Recordings of measurements: one JSON file for each machine, checked when it is read."""
+"""Recordings of machines: JSON files that are checked when they are read."""
 
 import json
-import tomllib
-from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 from typing import Any
 
-from lookup_matmul.costs.cases import Case
-from lookup_matmul.costs.markdown import escaped
-from lookup_matmul.costs.predict import predicted_s
+from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, Case
+from lookup_matmul.costs.text import escaped
 
-SCHEMA = Path(__file__).with_name("recording.toml")
-FACTOR = 1.01  # between a prediction and what the ceilings of the same file give
-DRIFT = 5.0  # between what the ceilings at the start, in the middle and at the end allow
-COMMAND = "python -m lookup_matmul.costs"
-REMEDY = f"Record again with {COMMAND}, or take the file from its source."
+REMEDY = "Record again with python -m lookup_matmul.costs, or copy the file from its source."
+Fields = dict[str, Any]  # names and types
+PROVENANCE: Fields = dict.fromkeys(("kind", "device", "torch", "python", "date"), str)
+PROVENANCE |= dict.fromkeys(("driver", "cuda", "triton", "package"), str | None)
+PROVENANCE |= {"threads": int, "quick": bool}
+SPREAD: Fields = dict.fromkeys(("low_s", "median_s", "high_s"), float)
+Times = tuple[float, float, float]  # low, median and high
 
 
 def read_recordings(folder: str | Path) -> dict[str, dict[str, Any]]:
-    """Return all recordings of a folder, by the names of their files, those of GPUs first.
+    """Return the recordings of a folder by the names of their files, those of GPUs first.
 
-    One not sound in form or arithmetic is a ValueError: file, field and remedy; a folder that is
-    not there holds none. The form is checked by the package jsonschema, which comes with Jupyter.
+    A malformed file is a ValueError with the file, the field and the remedy.
 
     Examples
     --------
     >>> read_recordings("no such folder")
     {}
     """
-    read = {path.stem: read_recording(path) for path in sorted(Path(folder).glob("*.json"))}
-    return dict(sorted(read.items(), key=lambda item: item[1]["provenance"]["kind"] == "cpu"))
-
-
-def read_recording(path: Path, *, form: bool = True) -> dict[str, Any]:
-    """Return one recording; a machine that only measures has no jsonschema to check its form."""
-    try:
-        recording: dict[str, Any] = json.loads(path.read_text("utf-8"), parse_constant=_no_number)
-        if form:
-            check_form(recording)
-        check_arithmetic(recording)
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        unread = isinstance(error, json.JSONDecodeError | UnicodeDecodeError)
-        said = str(error) if isinstance(error, OSError | ValueError) else repr(error)
-        raise ValueError(f"{path}: {'the file is not JSON: ' * unread}{said}. {REMEDY}") from None
-    return recording
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} stands in the place of a number")
-
-
-def check_form(recording: Any) -> None:
-    """Raise ValueError, with the place, unless a recording fits ``recording.toml``."""
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-    from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
-
-    validator = Draft202012Validator(tomllib.loads(SCHEMA.read_text("utf-8")))
-    if error := best_match(validator.iter_errors(recording)):
-        raise ValueError(f"{error.json_path}: {error.message:.200}")
-
-
-def check_arithmetic(recording: dict[str, Any]) -> None:
-    """Raise ValueError unless times are in order and predictions follow from the ceilings."""
-    if recording["complete"] and not recording["cases"]:
-        raise ValueError("complete is true, and there are no cases")
-    seen: set[Case] = set()
-    for k, result in enumerate(recording["cases"]):
-        case = Case(*(result[name] for name in Case._fields))
+    recordings = {}
+    for path in sorted(Path(folder).glob("*.json")):
         try:
-            given = [predicted_s(case, result["distinct"], at) for at in recording["ceilings"]]
-        except (KeyError, ValueError) as error:
-            lacks = "it needs a ceiling that is not there, " * isinstance(error, KeyError)
-            raise ValueError(f"cases[{k}]: {lacks}{error}") from None
-        told = result["predicted_s"]
-        times = [result.get(name, 0) for name in ("low_s", "median_s", "high_s")]
-        fault = ""
-        if case in seen:
-            fault = "stands there before"
-        elif times != sorted(times):
-            fault = f"has times {times}, expected low_s <= median_s <= high_s"
-        elif not given[0] / FACTOR <= told <= given[0] * FACTOR:
-            fault = f"has predicted_s {told:.6g}, expected {given[0]:.6g} by its ceilings"
-        elif not recording["provenance"]["quick"] and max(given) > DRIFT * min(given):
-            fault = f"is predicted to take {given} s by the ceilings of one run, expected the like"
-        if fault:
-            raise ValueError(f"cases[{k}] {fault}")
-        seen.add(case)
+            recordings[path.stem] = json.loads(path.read_text("utf-8"))
+            check_recording(recordings[path.stem])
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{path}: {error}. {REMEDY}") from None
+    return dict(sorted(recordings.items(), key=lambda item: item[1]["provenance"]["kind"] == "cpu"))
+
+
+def check_recording(recording: Any) -> None:
+    """Raise ValueError with the name of the field unless a recording is well-formed."""
+    _check_fields("", recording, {"complete": bool, "provenance": dict, "cases": list})
+    _check_fields("provenance.", recording["provenance"], PROVENANCE)
+    for k, case in enumerate(recording["cases"]):
+        place = f"cases[{k}]."
+        _check_fields(place, case, Case.__annotations__)
+        if case["form"] not in ("lookup", BUILT, ALONE, COMPILED, BAG, CSR):
+            raise ValueError(f"{place}form is {case['form']!r:.60}, expected a form of Case")
+        if "skipped" in case:
+            _check_fields(place, case, {"skipped": str})
+            continue
+        for member, spread in (place, case), (f"{place}graph.", case.get("graph", case)):
+            _check_fields(member, spread, SPREAD)
+            low, median, high = (spread[name] for name in SPREAD)
+            if not 0 < low <= median <= high < inf:  # false for NaN, too
+                raise ValueError(f"{member}median_s is {median}, expected from {low} to {high}")
+
+
+def _check_fields(place: str, parent: Any, fields: Fields) -> None:
+    for name, kind in fields.items():
+        value = parent.get(name, "missing") if isinstance(parent, dict) else "missing"
+        if value == "missing" or not isinstance(value, kind):
+            expected = getattr(kind, "__name__", kind)
+            raise ValueError(f"{place}{name} is {value!r:.60}, expected {expected}")
 
 
 def describe(recording: dict[str, Any]) -> str:
-    """Return where a recording comes from and what it lacks, a line of Markdown without markup.
+    """Return the machine, the versions and the date of a recording as one line of Markdown.
 
     Examples
     --------
-    >>> origin = {"device": "A device", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
-    ...           "date": "2026-01-31", "commit": 4 * "0123456789", "quick": False}
+    >>> origin = {"device": "A GPU", "driver": "1.2", "cuda": "13.0", "torch": "2.13.0",
+    ...           "triton": None, "threads": 8, "date": "2026-01-31", "quick": False}
     >>> describe({"provenance": origin, "complete": True})
-    'A device, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31 at commit 0123456'
+    'A GPU, driver 1.2, CUDA 13.0, torch 2.13.0, threads: 8, recorded on 2026-01-31'
     """
     origin = recording["provenance"]
-    names = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
-    said = [words + escaped(origin[name]) for name, words in names.items() if origin[name]]
-    changed = ", changed since" if origin["commit"].endswith("-changed") else ""
-    said.append(f"recorded on {origin['date']} at commit {origin['commit'][:7]}{changed}")
-    lacks = "; a trial with few rounds" if origin["quick"] else ""
-    return ", ".join(said) + lacks + ("" if recording["complete"] else "; not complete")
+    labels = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
+    labels |= {"triton": "Triton "}
+    parts = [label + escaped(origin[name]) for name, label in labels.items() if origin[name]]
+    parts += [f"threads: {origin['threads']}", f"recorded on {escaped(origin['date'])}"]
+    parts += ["a trial with few rounds"] * origin["quick"]
+    return ", ".join(parts + ["incomplete"] * (not recording["complete"]))
 
 
-def select(cases: Iterable[dict[str, Any]], **fixed: object) -> list[dict[str, Any]]:
-    """Return the measured cases with these members, by vocabulary size, then by number of ids.
+def vocabulary_curves(
+    recording: dict[str, Any], **sizes: object
+) -> tuple[list[int], dict[str, list[Times]]]:
+    """Return vocabulary sizes, and the times of each form there as (low, median, high) in µs.
+
+    ``sizes`` are fields that all cases share, such as ``dim``. A form that lacks a vocabulary size
+    of the lookup is left out. Times are those of CUDA graphs if all cases have them.
 
     Examples
     --------
-    >>> select([{"ids": 1, "vocab_size": 4}, {"ids": 1, "vocab_size": 8, "skipped": {}}], ids=1)
-    [{'ids': 1, 'vocab_size': 4}]
+    >>> case = {"form": "lookup", "vocab_size": 2, "low_s": 1e-6, "median_s": 2e-6, "high_s": 3e-6}
+    >>> vocabulary_curves({"cases": [case]}, form="lookup")
+    ([2], {'lookup': [(1.0, 2.0, 3.0)]})
     """
-    fitting = (case for case in cases if "skipped" not in case and fixed.items() <= case.items())
-    return sorted(fitting, key=lambda case: (case["vocab_size"], case["ids"]))
+    cases = [c for c in recording["cases"] if "skipped" not in c and sizes.items() <= c.items()]
+    graphs = all("graph" in case for case in cases)
+    times: dict[str, dict[int, Times]] = {}
+    for case in sorted(cases, key=lambda case: case["vocab_size"]):
+        low, median, high = (1e6 * (case["graph"] if graphs else case)[name] for name in SPREAD)
+        times.setdefault(case["form"], {})[case["vocab_size"]] = low, median, high
+    rows = times.get("lookup", {}).keys()
+    curves = {form: [at[V] for V in rows] for form, at in times.items() if at.keys() >= rows}
+    return [*rows], curves

@@ -1,7 +1,5 @@
 """Assertions that name the class of equality they check, and say where and by how much it fails."""
 
-from collections.abc import Callable
-
 import torch
 
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -81,18 +79,6 @@ Largest difference: 0.25 at [1].
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """Tell for each element whether the bits differ; both tensors have one shape and dtype."""
     return bits_of(first) != bits_of(second)
-
-
-def repeats_bitwise(call: Callable[[], torch.Tensor], times: int = 5) -> bool:
-    """Tell whether calls give the same bits; a sparse gradient is compared as it is held."""
-
-    def held() -> list[torch.Tensor]:
-        result = call()
-        return [result._indices(), result._values()] if result.is_sparse else [result.clone()]
-
-    first = held()
-    others = (pair for _ in range(times - 1) for pair in zip(first, held(), strict=True))
-    return not any(bool(bits_differ(one, other).any()) for one, other in others)
 
 
 def check_dense_real(name: str, tensor: torch.Tensor) -> None:

@@ -1,8 +1,5 @@
 """How far the rounding of a sum can carry it from the exact value."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 
 
@@ -32,20 +29,3 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
             f"{int(2 / torch.finfo(dtype).eps) + 1} for {dtype}; sum in a wider dtype."
         )
     return steps / (1 - steps)
-
-
-@contextmanager
-def precision_of(dtype: str) -> Iterator[None]:
-    """Let the GPU round products of float32 to TF32 for ``"tf32"``, and forbid it otherwise."""
-    matmul, setting = torch.backends.cuda.matmul, "allow_tf32"
-    wanted: bool | str = dtype == "tf32"
-    try:
-        before = matmul.allow_tf32
-    except RuntimeError:  # it cannot be read once somebody has used the setting that follows it
-        setting, wanted = "fp32_precision", "tf32" if wanted else "ieee"
-        before = matmul.fp32_precision
-    setattr(matmul, setting, wanted)
-    try:
-        yield
-    finally:
-        setattr(matmul, setting, before)

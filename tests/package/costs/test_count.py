@@ -1,94 +1,60 @@
-"""Bytes and operations against counts by hand, allocated bytes against torch."""
+"""Bytes and operations against the tensors of a call and torch's own count."""
 
 import pytest
-from made_up_recording import every_form
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-from lookup_matmul.costs import Case, kernels, sample_ids
-from lookup_matmul.costs.cases import sample_inputs
-from lookup_matmul.costs.contenders import contender
-from lookup_matmul.costs.memory import recorded_events, sizes_of
-from lookup_matmul.costs.predict import key_of
+from lookup_matmul import lookup, one_hot, one_hot_matmul
+from lookup_matmul.costs import Case, kernels
 
-# 9 ids, 4 of them distinct, of 8 bytes; a table of 7 rows of 5 numbers; bags of 3 ids.
-# Kernels by form: name, bytes of ids, numbers read and written, operations.
-IDS, FOUND, RESULT, TABLE, ONE_HOT = 9 * 8, 4 * 5, 9 * 5, 7 * 5, 9 * 7
-PRODUCT = ("product", 0, ONE_HOT + TABLE + RESULT, 2 * 9 * 7 * 5)
-ENCODED = [("zeros", 0, ONE_HOT, 0), ("ones", IDS, 0, 0)]  # ones into the same zeros
-FORWARD = {
-    "lookup": [("rows", IDS, FOUND + RESULT, 0)],
-    "one-hot built": ENCODED,
-    "one-hot built and multiplied": [*ENCODED, PRODUCT],
-    "multiplication alone": [PRODUCT],
-    "compiled one-hot": [("comparison", IDS, ONE_HOT, ONE_HOT), PRODUCT],
-    "sparse product": [  # indices of 4 bytes: a start for each row and the end, and the ids
-        ("zeros", 0, RESULT, 0),
-        ("sum", 4 * 10 + 4 * 9, 9 + FOUND + RESULT, 2 * RESULT),
+CASE = Case("lookup", "forward", vocab_size=7, dim=5, ids=9)
+IDS = torch.tensor([0, 3, 3, 6, 1, 0, 3, 6, 6])  # 4 of them distinct
+DTYPES = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
+
+
+@every_dtype
+def test_a_lookup_reads_ids_and_distinct_rows_and_writes_rows(dtype):
+    """Against the bytes of these tensors."""
+    table = torch.ones(7, 5, dtype=DTYPES[dtype])
+    (kernel,) = kernels(CASE._replace(dtype=dtype), distinct=4)
+    tensors = (IDS, table[IDS.unique()], lookup(IDS, table))
+    assert kernel == ("rows", sum(tensor.nbytes for tensor in tensors), 0)
+
+
+@every_dtype
+def test_a_product_reads_both_factors_and_writes_its_result(dtype):
+    """Against the bytes of these tensors, and the operations that torch counts."""
+    table = torch.ones(7, 5, dtype=DTYPES[dtype])
+    encoding = one_hot(IDS, 7, dtype=table.dtype)
+    with FlopCounterMode(display=False) as counter:
+        result = encoding @ table
+    case = CASE._replace(form="multiplication alone", dtype=dtype)
+    (product,) = kernels(case, distinct=4)
+    moved = encoding.nbytes + table.nbytes + result.nbytes
+    assert product == ("product", moved, counter.get_total_flops())
+
+
+def test_a_product_that_builds_its_one_hot_rows_writes_them_first():
+    """Zeros everywhere, then a one for each id; the product is the same."""
+    *writing, product = kernels(CASE._replace(form="one-hot built and multiplied"), distinct=4)
+    encoding = one_hot(IDS, 7, dtype=torch.float32)
+    assert writing == [("zeros", encoding.nbytes, 0), ("ones", IDS.nbytes, 0)]
+    assert [product] == [*kernels(CASE._replace(form="multiplication alone"), distinct=4)]
+    with FlopCounterMode(display=False) as counter:
+        one_hot_matmul(IDS, torch.ones(7, 5))
+    assert product.operations == counter.get_total_flops()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        CASE._replace(form="sparse product"),
+        CASE._replace(form="one-hot"),
+        CASE._replace(direction="backward"),
     ],
-}
-SUMS, NOTED = 3 * 5, 3 * 8 + 3 * 16  # of each bag its start, and two notes of torch
-BAGS = {
-    "embedding bag": [("sum", IDS + NOTED, 9 + FOUND + SUMS, 2 * RESULT)],
-    "embedding bag, without weights": [("sum", IDS + NOTED, FOUND + SUMS, RESULT)],
-    "sparse product": [
-        ("zeros", 0, SUMS, 0),
-        ("sum", 4 * 4 + 4 * 9, 9 + FOUND + SUMS, 2 * RESULT),
-    ],
-    "multiplication alone": [("product", 0, 3 * 7 + TABLE + SUMS, 2 * 3 * 7 * 5)],
-}
-ADDED = [("zeros", 0, TABLE, 0), ("sum", IDS, RESULT, RESULT)]
-BACKWARD = {
-    "lookup": ADDED,
-    "lookup, deterministic": ADDED,
-    "lookup, sparse gradient": [],
-    "lookup, sparse and coalesced": [  # 9 ids are sorted in 4 rounds of merging
-        ("sort", 3 * IDS, 0, 9 * 4),
-        ("sum", 2 * IDS + 4 * 8, RESULT + FOUND, (9 - 4) * 5),
-    ],
-    "index_add": ADDED,
-    "multiplication alone": [PRODUCT],
-}
-LOOKUP = Case("lookup", "forward", 7, 5, 9, "uniform", "float32", "hot")
-each_form = pytest.mark.parametrize("case", every_form(LOOKUP, 3), ids=key_of)
-
-
-@each_form
-@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("tf32", 4), ("bfloat16", 2)])
-def test_every_form_is_counted_as_by_hand(case, dtype, size):
-    """Each distinct address read counts once, each written once, zeros added into no more."""
-    counted = [(p.name, p.bytes, p.operations) for p in kernels(case._replace(dtype=dtype), 4)]
-    expected = BAGS if case.bags else FORWARD if case.direction == "forward" else BACKWARD
-    assert counted == [(name, ids + size * n, *rest) for name, ids, n, *rest in expected[case.form]]
-    if case.form == "lookup, sparse and coalesced":
-        assert kernels(case._replace(ids=8), 4)[0].operations == 8 * 3
-
-
-@each_form
-def test_allocated_bytes_against_the_allocator(case):
-    """Torch asks for these arrays and, beyond them, for less than the smallest of them."""
-    if case.form == "compiled one-hot":
-        pytest.skip("compiling takes seconds, and what a compiler writes is its own choice")
-    case = case._replace(vocab_size=300, dim=64, ids=512, bags=case.bags and 8)
-    ids = sample_ids("uniform", 512, 300)
-    call = contender(case, sample_inputs(case, ids, "cpu"))
-    call()
-    seen = sum(size for size in sizes_of(recorded_events(call)) if size > 0)
-    counted = sum(part.allocated_bytes for part in kernels(case, ids.unique().numel()))
-    # Some versions of torch note the bag of each entry.
-    extra = 8 * 512 * bool(case.bags)
-    assert counted <= seen <= counted + extra
-    assert extra < 300 * 64 * 4
-
-
-def test_the_working_set_holds_each_tensor_of_the_call_once():
-    """By hand, 3 ids over 4 rows of 5 numbers: ids 24, table 80, encoding 48, result 60 bytes."""
-    case = LOOKUP._replace(vocab_size=4, ids=3)
-    expected = {
-        "lookup": 24 + 2 * 20 + 60,
-        "one-hot built": 24 + 48,
-        "one-hot built and multiplied": 24 + 80 + 48 + 60,
-        "multiplication alone": 48 + 80 + 60,
-    }
-    for form, size in expected.items():
-        assert {part.working_set for part in kernels(case._replace(form=form), 2)} == {size}
-    gradient = case._replace(direction="backward")
-    assert kernels(gradient, 2)[0].working_set == 24 + 60 + 80
+)
+def test_other_forms_and_directions_are_refused(case):
+    """With the name that arrived and those that are counted."""
+    with pytest.raises(ValueError, match=rf"form is '{case.form}' {case.direction}, expected"):
+        kernels(case, distinct=4)

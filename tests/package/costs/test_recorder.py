@@ -1,262 +1,180 @@
-"""A recording is on disk all along: interrupted, out of time or without room, the next run goes on."""
+"""A recording holds every case of the plan, measured or with a reason, also when interrupted."""
 
+import json
 import sys
-import time
-from pathlib import Path
-from unittest import mock
+from collections import Counter
+from unittest.mock import Mock, patch
 
 import pytest
-from cuda_stand_in import stand_in
-from made_up_recording import CASES, COMMIT, ORIGIN, ceilings, measured
+import torch
 
-from lookup_matmul.costs import Case, __main__, measure, recorder
-from lookup_matmul.costs.contenders import forms_of
-from lookup_matmul.costs.measure import DeviceLost
-from lookup_matmul.costs.recorder import record, sweep, write_recording
-from lookup_matmul.costs.recordings import read_recording
+from lookup_matmul.costs import Case, Spread, __main__, read_recordings, record, recorder
+from lookup_matmul.costs.count import ALONE, BUILT
 
-SWEPT = [CASES[0]._replace(ids=n) for n in (1, 2, 3, 4)]
-MADE = {"device": "cpu", "command": "python -m lookup_matmul.costs", "commit": COMMIT}
-
-
-def fake(cases, *, ceilings, **_):
-    """Measure a group at once."""
-    return [measured(case, ceilings) for case in cases]
-
-
-def kept(path):
-    """Read what is on disk, as a machine without jsonschema does."""
-    return read_recording(path, form=False)
-
-
-def ids_in(found):
-    """Name the cases of a recording by their number of ids."""
-    return [result["ids"] for result in found["cases"]]
+CASES = [Case("lookup", "forward", vocab_size=V, dim=8, ids=16) for V in (2, 4)]
 
 
 @pytest.fixture
-def path(tmp_path, monkeypatch):
-    """Where the recording goes; measuring takes no time, and jsonschema is not there."""
-    monkeypatch.setitem(sys.modules, "jsonschema", None)
-    monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: ceilings())
-    monkeypatch.setattr(recorder, "measure_cases", fake)
-    monkeypatch.setattr(recorder, "provenance", lambda *_: ORIGIN)
-    return tmp_path / "recordings" / "mine.json"
+def short_plan(monkeypatch):
+    """Plan two cases of a few microseconds."""
+    monkeypatch.setattr(recorder, "plan_cases", lambda *_, **__: CASES)
 
 
-def test_a_recording_goes_on_where_it_was_interrupted(path, monkeypatch):
-    """Before any case; nothing is measured twice, nothing is lost, and what is complete stays."""
-    log, stops = [], [*SWEPT]
-
-    def counted(cases, **given):
-        if cases[0] in stops[:1]:
-            raise DeviceLost if cases[0] == SWEPT[1] else KeyboardInterrupt
-        log.extend(cases)
-        return fake(cases, **given)
-
-    monkeypatch.setattr(recorder, "measure_cases", counted)
-    for k in range(4):
-        with pytest.raises((DeviceLost, KeyboardInterrupt)):
-            record(path, SWEPT, **MADE)
-        assert ids_in(kept(path)) == [1, 2, 3, 4][:k]
-        assert not kept(path)["complete"]
-        del stops[0]
-    whole = record(path, SWEPT, **MADE)
-    assert log == SWEPT
-    assert whole == kept(path)
-    assert whole["complete"]
-    assert ids_in(whole) == [1, 2, 3, 4]
-    monkeypatch.setattr(recorder, "measure_ceilings", None)  # not even these are measured again
-    assert record(path, SWEPT, **MADE) == whole
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_the_plan_asks_what_the_page_asks(device):
+    """At most 80 cases over vocabularies, widths, dtypes, directions and bags, none twice."""
+    cases = recorder.plan_cases(device)
+    assert len(cases) == len(set(cases)) <= 80
+    values = {name: {getattr(case, name) for case in cases} for name in Case._fields}
+    assert {2, 131_072} <= values["vocab_size"]
+    assert len(values["dim"]) == 2
+    assert values["direction"] == {"forward", "backward"}
+    assert ("tf32" in values["dtype"]) == (device == "cuda")
+    assert {"float32", "bfloat16", "float16"} <= values["dtype"]
+    assert {"lookup", BUILT, ALONE, "compiled one-hot"} <= values["form"]
+    assert {case.form for case in cases if case.bags} == {"embedding bag", "sparse product"}
+    groups = Counter(case[1:] for case in cases)
+    assert all(count > 1 for count in groups.values())  # nothing is measured alone
+    quick = recorder.plan_cases(device, quick=True)
+    assert set(quick) < set(cases)
+    assert "compiled one-hot" not in {case.form for case in quick}
 
 
-def test_forms_that_share_their_inputs_are_measured_together(path, monkeypatch):
-    """In turns, so they arrive as one group."""
-    asked = []
-    both = [case._replace(form=f) for case in SWEPT[:2] for f in ("lookup", "multiplication alone")]
-    noting = lambda cases, **given: asked.append(cases) or fake(cases, **given)  # noqa: E731
-    monkeypatch.setattr(recorder, "measure_cases", noting)
-    record(path, both, **MADE)
-    assert asked == [both[:2], both[2:]]
+def test_the_largest_file_is_small(tmp_path):
+    """With all cases of a GPU, and numbers of full length, at most 40 kB."""
+    spread = {"median_s": 0.0001234, "low_s": 0.0001234, "high_s": 0.0001234}
+    result = spread | {"rounds": 9, "graph": spread}
+    cases = [case._asdict() | result for case in recorder.plan_cases("cuda")]
+    path = tmp_path / "gpu.json"
+    recorder.write_recording(path, {"provenance": {}, "complete": True, "cases": cases})
+    assert path.stat().st_size < 40_000
+    assert json.loads(path.read_text()) == {"provenance": {}, "complete": True, "cases": cases}
 
 
-def test_ceilings_are_measured_at_the_start_in_the_middle_and_at_the_end(path, monkeypatch):
-    """So that a machine that slows down shows; predictions hold to the first."""
-    order = []
-
-    def noting(cases, **given):
-        order.append(cases[0].ids)
-        return fake(cases, **given)
-
-    def limits(device, **_):
-        order.append(device)
-        return ceilings(1.0 + 0.01 * len(order))
-
-    monkeypatch.setattr(recorder, "measure_cases", noting)
-    monkeypatch.setattr(recorder, "measure_ceilings", limits)
-    whole = record(path, SWEPT, **MADE)
-    assert order == ["cuda", 1, 2, 3, "cuda", 4, "cuda"]
-    assert whole["ceilings"] == [ceilings(1.01), ceilings(1.05), ceilings(1.07)]
+@pytest.mark.usefixtures("short_plan")
+def test_a_recording_can_be_read(tmp_path):
+    """It lies in a folder that is made, under the name of the device."""
+    path = record(tmp_path / "new", "cpu", quick=True)
+    (recording,) = read_recordings(path.parent).values()
+    assert recording["complete"]
+    assert recording["provenance"]["quick"]
+    assert [case["vocab_size"] for case in recording["cases"]] == [2, 4]
+    assert all(case["rounds"] == 3 for case in recording["cases"])
+    assert path.name.endswith("-quick.json")
 
 
-def test_ceilings_of_a_busy_machine_are_measured_again(path, monkeypatch):
-    """And if it stays busy, the run ends, the file stays sound, and a later run goes on."""
-    shown = [ceilings(factor) for factor in (1, 0.02, 1.1, 0.02, 0.01, 0.02)]
-    monkeypatch.setattr(recorder, "measure_ceilings", lambda *_, **__: shown.pop(0))
-    with pytest.raises(ValueError, match=r"The machine seems busy: run it again later to go on\."):
-        record(path, SWEPT, **MADE)
-    assert not shown
-    left = kept(path)
-    assert left["ceilings"] == [ceilings(), ceilings(1.1)]
-    assert len(left["cases"]) == 4
-    shown.append(ceilings(0.9))
-    assert record(path, SWEPT, **MADE)["complete"]
+@pytest.mark.usefixtures("short_plan")
+def test_an_interrupted_recording_keeps_what_was_measured(tmp_path):
+    """The file says that it is not complete."""
+    measured = recorder.measure_cases(CASES[:1], "cpu", rounds=2)
+    with (
+        patch.object(recorder, "measure_cases", side_effect=[measured, KeyboardInterrupt]),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        record(tmp_path, "cpu")
+    (recording,) = read_recordings(tmp_path).values()
+    assert recording["cases"] == measured
+    assert not recording["complete"]
+    assert len([*tmp_path.iterdir()]) == 1
 
 
-def test_time_runs_out_and_a_rerun_goes_on(path, monkeypatch):
-    """The minutes given end a run between two groups, with ceilings measured once more."""
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+def test_a_wrong_result_is_not_timed(monkeypatch):
+    """The other forms of the case are."""
+    make_call = recorder.make_call
 
-    def slow(cases, **given):
-        now[0] += 60
-        return fake(cases, **given)
+    def make_wrong_lookup(case, inputs):
+        call = make_call(case, inputs)
+        return (lambda: call() + 1) if case.form == "lookup" else call
 
-    monkeypatch.setattr(recorder, "measure_cases", slow)
-    part = record(path, SWEPT, minutes=2, **MADE)
-    assert ids_in(part) == [1, 2]
-    assert not part["complete"]
-    assert len(part["ceilings"]) == 3
-    assert now[0] == 120
-    whole = record(path, SWEPT, minutes=9, **MADE | {"command": "another"})
-    assert whole["complete"]
-    assert ids_in(whole) == [1, 2, 3, 4]
-    assert not record(path.with_name("none.json"), SWEPT, minutes=0, **MADE)["cases"]
-
-
-@pytest.mark.parametrize("name", ["device", "torch", "quick"])
-def test_another_machine_or_version_does_not_go_on(path, monkeypatch, name):
-    """Numbers of two never stand in one file, nor those of a trial in a recording."""
-    record(path, SWEPT[:1], **MADE)
-    quick, before = name == "quick", path.read_bytes()
-    monkeypatch.setattr(recorder, "provenance", lambda *_: ORIGIN | {name: "other"})
-    fault = f"provenance.{name} is .*, and now it is .*; move the file away to record anew"
-    with pytest.raises(ValueError, match=fault):
-        record(path, SWEPT, quick=quick, **MADE)
-    assert path.read_bytes() == before
+    monkeypatch.setattr(recorder, "make_call", make_wrong_lookup)
+    cases = [CASES[0], CASES[0]._replace(form=ALONE)]
+    wrong, right = recorder.measure_cases(cases, "cpu", rounds=2)
+    assert wrong["skipped"].startswith("AssertionError: not within")
+    assert "median_s" not in wrong
+    assert 0 < right["low_s"] <= right["median_s"] <= right["high_s"]
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
-    [("{", "the file is not JSON"), ("{}", r"KeyError\('complete'\)\. Record again")],
+    ("error", "reason"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory.\nTried"), "OutOfMemoryError: CUDA out of"),
+        (RuntimeError("no compiler"), "RuntimeError: no compiler"),
+        (RuntimeError(), "RuntimeError: "),
+    ],
 )
-def test_a_damaged_file_is_not_overwritten(path, text, says):
-    """It may hold what somebody needs; without jsonschema it is refused, too."""
-    path.parent.mkdir()
-    path.write_text(text, "utf-8")
-    with pytest.raises(ValueError, match=rf"mine\.json: .*{says}"):
-        record(path, SWEPT, **MADE)
-    assert path.read_text("utf-8") == text
+def test_what_torch_cannot_do_is_skipped_with_the_reason(monkeypatch, error, reason):
+    """Its first line, at most 120 characters."""
+    monkeypatch.setattr(recorder, "make_call", Mock(side_effect=error))
+    (result,) = recorder.measure_cases(CASES[:1], "cpu", rounds=2)
+    assert result["skipped"].startswith(reason)
+    assert "\n" not in result["skipped"]
 
 
-def test_a_recording_is_replaced_whole(path, monkeypatch):
-    """Whoever reads while it is written finds the old one, until the new one is all there."""
-    old, found, replace = record(path, SWEPT[:2], **MADE), [], Path.replace
-
-    def read_before(partial, target):
-        found.extend([kept(target), kept(partial)["complete"]])
-        return replace(partial, target)
-
-    monkeypatch.setattr(Path, "replace", read_before)
-    write_recording(path, old | {"complete": False})
-    assert found == [old, False]
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
+def test_a_case_that_does_not_fit_is_skipped(monkeypatch):
+    """Its one-hot rows would fill the memory; a lookup of the same table fits."""
+    monkeypatch.setattr(recorder.os, "sysconf", lambda _: 1024)  # 1 MiB: half of it is free
+    large = Case("lookup", "forward", vocab_size=1000, dim=2, ids=100)
+    fitting, skipped = recorder.measure_cases([large, large._replace(form=BUILT)], "cpu", rounds=2)
+    assert "skipped" not in fitting
+    assert skipped["skipped"].startswith("MemoryError: needs 0.0 GB, 0.0 GB are free")
 
 
-def test_what_is_measured_has_the_form_of_a_recording(path, monkeypatch):
-    """On the stand-in for a GPU, of forms that share their inputs, and read with the schema."""
-    both = ("lookup", "multiplication alone")
-    swept = [SWEPT[0]._replace(vocab_size=50, form=form) for form in both]
-    monkeypatch.setattr(recorder, "measure_cases", measure.measure_cases)
-    with stand_in():
-        whole = record(path, swept, **MADE | {"device": "cuda"})
-    assert all(result["launch_s"] > 0 and result["clock_hz"] > 1e9 for result in whole["cases"])
-    monkeypatch.undo()
-    pytest.importorskip("jsonschema", reason="it checks the form of a recording")
-    assert read_recording(path) == whole
+def test_tf32_is_allowed_for_its_cases_only(monkeypatch):
+    """And the precision is set back, also after an error."""
+    precisions = []
+    before = torch.get_float32_matmul_precision()
+
+    def note_precision(*_):
+        precisions.append(torch.get_float32_matmul_precision())
+        raise RuntimeError
+
+    monkeypatch.setattr(recorder, "make_call", note_precision)
+    for dtype in ("tf32", "float32"):
+        recorder.measure_cases([CASES[0]._replace(dtype=dtype)], "cpu", rounds=2)
+    assert precisions == ["high", "highest"]
+    with pytest.raises(ZeroDivisionError), recorder.float32_precision("medium"):
+        raise ZeroDivisionError
+    assert torch.get_float32_matmul_precision() == before
 
 
-SWEEPS = {name: list(sweep(name)) for name in ("quick", "cpu", "cuda")}
-
-
-@pytest.mark.parametrize("name", SWEEPS)
-def test_each_case_stands_once_and_beside_those_it_shares_its_inputs_with(name):
-    """Or a group would be measured in two halves, hours apart."""
-    cases = SWEEPS[name]
-    assert len(set(cases)) == len(cases)
-    groups = [key for k, key in enumerate(c[1:] for c in cases) if not k or cases[k - 1][1:] != key]
-    assert len(set(groups)) == len(groups)
-    for case in cases:
-        assert case.form in forms_of(case.direction, case.bags)
-        assert case.ids % max(case.bags, 1) == 0
-        assert case.direction == "forward" or case.cache == "hot"  # right after what came before
-
-
-def run_command(monkeypatch, path, *options):
-    """Run the command for a made-up machine."""
-    for module in (recorder, __main__):
-        monkeypatch.setattr(module, "provenance", lambda *_, **__: ORIGIN | {"device": "A (R) b"})
-    monkeypatch.setattr(__main__.torch, "get_num_threads", lambda: 2)
-    monkeypatch.setattr(__main__, "sweep", lambda name: SWEPT if name == "quick" else SWEPT[:2])
-    command = ["x", "--device", "cpu", "--out", str(path.parent), "--commit", COMMIT, *options]
+@pytest.mark.usefixtures("short_plan")
+def test_the_command_records_into_a_folder(tmp_path, monkeypatch, capsys):
+    """It prints the path of the file; a device that is not there is an error in one line."""
+    command = ["costs", "--quick", "--device", "cpu", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", command)
     __main__.main()
+    (path,) = tmp_path.iterdir()
+    assert str(path) in capsys.readouterr().out
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["costs", "--device", "cuda"])
+    with pytest.raises(SystemExit, match="torch finds no GPU; measure on cpu"):
+        __main__.main()
 
 
-@pytest.mark.parametrize(
-    ("options", "said", "name", "count"),
-    [
-        (["--quick"], "It works; leave --quick out", "a-r-b-2-threads-quick.json", 4),
-        ([], "To share it: git add", "a-r-b-2-threads.json", 2),
-        (["--minutes", "0.001"], "Cases are left: run it again", "a-r-b-2-threads.json", 0),
-    ],
-)
-def test_the_command_makes_a_recording_and_says_what_to_do(
-    path, capsys, monkeypatch, options, said, name, count
-):
-    """Of the sweep of the device, or the quick one, in a file that is named for the machine."""
-    path.parent.mkdir()
-    (path.parent / "a-r-b-2-threads-quick.json").write_text("an old trial, replaced")
-    run_command(monkeypatch, path, *options)
-    printed = capsys.readouterr().out
-    assert said in printed
-    assert ("and run it again to go on" in printed) == ("--quick" not in options)
-    found = kept(path.parent / name)
-    assert found["provenance"]["quick"] == ("--quick" in options)
-    assert len(found["cases"]) == count
-    assert {Case(*(result[field] for field in Case._fields)) for result in found["cases"]} == set(
-        SWEPT[:count]
+def test_the_time_of_a_graph_is_that_of_one_of_its_calls(monkeypatch):
+    """With the GPU's functions replaced; a form that no graph can hold is timed without one."""
+    sample_inputs = recorder.sample_inputs
+    graphs = [lambda: None, RuntimeError("it waits for the GPU")]
+    monkeypatch.setattr(recorder, "sample_inputs", lambda case, _: sample_inputs(case, "cpu"))
+    monkeypatch.setattr(recorder, "check_memory", lambda *_: None)
+    monkeypatch.setattr(recorder, "capture_cuda_graph", Mock(side_effect=graphs))
+    spread = Spread(2e-5, 1e-5, 3e-5, 9)
+    monkeypatch.setattr(
+        recorder, "time_side_by_side", lambda calls, **_: dict.fromkeys(calls, spread)
     )
+    cases = [CASES[0], CASES[0]._replace(form=ALONE)]
+    held, not_held = recorder.measure_cases(cases, "cuda", rounds=9)
+    times = {"median_s": 2e-5, "low_s": 1e-5, "high_s": 3e-5}
+    assert held == CASES[0]._asdict() | times | {
+        "rounds": 9,
+        "graph": {"median_s": 2e-6, "low_s": 1e-6, "high_s": 3e-6},
+    }
+    assert not_held == cases[1]._asdict() | times | {"rounds": 9}
 
 
-@pytest.mark.parametrize("minutes", ["0", "-1", "nan"])
-def test_a_run_without_time_is_refused(path, capsys, monkeypatch, minutes):
-    """Before anything is measured or written."""
-    with pytest.raises(SystemExit):
-        run_command(monkeypatch, path, f"--minutes={minutes}")
-    assert f"--minutes is {minutes}, expected more than 0" in capsys.readouterr().err
-    assert not path.parent.exists()
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (ValueError("commit is 'x'"), "commit is 'x'"),
-        (DeviceLost("the GPU answers no more"), "the GPU answers no more"),
-    ],
-)
-def test_the_command_ends_in_a_line(path, monkeypatch, error, said):
-    """Not in a traceback."""
-    monkeypatch.setattr(recorder, "write_recording", mock.Mock(side_effect=error))
-    with pytest.raises(SystemExit, match=f"^{said}.*$"):
-        run_command(monkeypatch, path)
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
+def test_on_a_gpu_calls_are_timed_as_graphs_too():
+    """Lookup and product in a graph, without the time to launch them."""
+    cases = [CASES[0], CASES[0]._replace(form=ALONE)]
+    for result in recorder.measure_cases(cases, "cuda", rounds=3):
+        assert 0 < result["graph"]["median_s"] < result["median_s"]

@@ -1,144 +1,160 @@
-"""A recording is sound or it is refused, by an error that names the file, the field, the remedy."""
+"""Recordings are read, described and drawn, or refused with file, field and remedy."""
 
 import json
 from copy import deepcopy
 
 import pytest
-from made_up_recording import CASES, ORIGIN, SOUND, around, ceilings
 
-from lookup_matmul.costs import describe, read_recordings, select
-from lookup_matmul.costs.recorder import write_recording
-from lookup_matmul.costs.recordings import read_recording
+from lookup_matmul import figures
+from lookup_matmul.costs import Case, describe, read_recordings, vocabulary_curves
 from lookup_matmul.recorded import FOLDER
 
-REMEDY = ". Record again with python -m lookup_matmul.costs, or take the file from its source."
-jsonschema = pytest.importorskip("jsonschema", reason="it checks the form of a recording")
+FORMS = {"lookup": 1.0, "one-hot built and multiplied": 4.0, "multiplication alone": 2.0}
 
 
-@pytest.fixture
-def path(tmp_path):
-    """Where a recording lies."""
-    return tmp_path / "a-device.json"
+def make_result(form, vocab_size, factor, **fields):
+    """Make up the result of a case on a GPU, as long as its vocabulary is large."""
+    spread = {"low_s": factor * 1.5e-6, "median_s": factor * 2e-6, "high_s": factor * 4.5e-6}
+    case = Case(form, "forward", vocab_size=vocab_size, dim=128, ids=16_384)
+    plain = {name: 10 * seconds for name, seconds in spread.items()}
+    return case._asdict() | plain | {"rounds": 9, "graph": spread} | fields
 
 
-def changed(place: str, value: object) -> dict:
-    """Copy the sound recording, with one member changed, or removed by ``...``."""
-    found = deepcopy(SOUND)
-    *parents, last = (int(name) if name.isdigit() else name for name in place.split("."))
-    parent = found
-    for name in parents:
-        parent = parent[name]
-    if value is ...:
-        del parent[last]
-    else:
-        parent[last] = value
-    return found
-
-
-def refusal(path) -> str:
-    """Read a file and return what is said of it, without the file and the remedy."""
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the text is compared by the caller
-        read_recordings(path.parent)
-    said = str(refused.value)
-    assert said.startswith(f"{path}: ")
-    assert said.endswith(REMEDY)
-    assert "\n" not in said
-    return said.removeprefix(f"{path}: ").removesuffix(REMEDY)
-
-
-def test_what_is_written_can_be_read(path):
-    """All of it, a line for each case, and nothing is left beside it."""
-    write_recording(path, SOUND)
-    assert read_recording(path) == SOUND
-    assert len(path.read_text("utf-8").splitlines()) == 3 + len(SOUND["cases"])
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-    write_recording(path, SOUND | {"complete": False, "cases": []})
-    assert read_recording(path)["cases"] == []  # as a run leaves it that ends before its first case
-
-
-def test_the_recordings_of_the_site_are_sound():
-    """Each file in the package, among them one from before there was a schema."""
-    found = read_recordings(FOLDER)
-    assert len(found["amd-epyc-2-threads"]["cases"]) == 448
-    assert found["amd-epyc-2-threads"]["cases"][0]["median_s"] == 2.3057019071919577e-05
-
-
-ONCE = SOUND["cases"][0]
-WRONG = {
-    "other version": ("version", 1, "$.version: 2 was expected"),
-    "no provenance": ("provenance", ..., "$: 'provenance' is a required property"),
-    "two quartiles": ("ceilings.0.rate.float32.random", [1e11, 1e11], "$.ceilings[0].rate.float32.random:"),
-    "negative time": ("cases.0.low_s", -1e-6, "$.cases[0].low_s: -1e-06 is less than"),
-    "a reason of its own": ("cases.4.skipped.kind", "bad luck", "$.cases[4].skipped.kind: 'bad luck' is not one of"),
-    "a long text": ("provenance.device", "x" * 301, "$.provenance.device: "),
-    "complete without cases": ("cases", [], "complete is true, and there are no cases"),
-    "twice the same": ("cases.1", ONCE, "cases[1] stands there before"),
-    "median too low": ("cases.0.low_s", 1.1 * ONCE["median_s"], "cases[0] has times ["),
-    "unknown form": ("cases.0.form", "magic", "cases[0]: form is 'magic', expected one of lookup"),
-    "another count": ("cases.0.distinct", 1, "cases[0] has predicted_s"),
-    "a prediction too low": ("cases.0.predicted_s", ONCE["predicted_s"] / 1.02, "cases[0] has predicted_s"),
-    "a prediction too high": ("cases.0.predicted_s", ONCE["predicted_s"] * 1.02, "cases[0] has predicted_s"),
-    "a price that is missing": ("ceilings.2.fixed_s.hot", {"forward x": around(2e-6)}, "cases[0]: it needs a ceiling that is not there, 'forward lookup'"),
-    "a machine that slowed down": ("ceilings.2", ceilings(0.02), "cases[0] is predicted to take ["),
+GPU = {
+    "complete": True,
+    "provenance": {
+        "kind": "cuda", "device": "A GPU", "driver": "570.86.15", "cuda": "13.0",
+        "torch": "2.13.0", "triton": "3.5.0", "package": "0.1.0", "python": "3.12.1",
+        "threads": 8, "date": "2026-01-31", "quick": False,
+    },
+    "cases": [
+        *(make_result(form, V, f) for V in (1024, 2) for form, f in FORMS.items()),
+        make_result("compiled one-hot", 1024, 1.0),
+        make_result("lookup", 131_072, 5.0, dtype="bfloat16"),
+        Case("sparse product", "forward", 2, 128, 16_384)._asdict() | {"skipped": "no memory"},
+    ],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_member_is_named(path, name):
-    """With the file, what was expected and the remedy, on one line."""
-    place, value, fault = WRONG[name]
-    path.write_text(json.dumps(changed(place, value)), "utf-8")
-    assert refusal(path).startswith(fault)
+def write(folder, recording, name="gpu"):
+    """Write a recording into a folder."""
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(recording), "utf-8")
+    return path
 
 
-def test_little_differences_are_none(path):
-    """Another order of sums, a machine three times as slow at the end; in a trial even slower."""
-    trial = changed("ceilings.2", ceilings(0.02)) | {"provenance": ORIGIN | {"quick": True}}
-    later = changed("ceilings.2", ceilings(0.3))
-    for found in (changed("cases.0.predicted_s", ONCE["predicted_s"] * 1.009), later, trial):
-        write_recording(path, found)
-        assert read_recording(path) == found
+def test_a_gpu_s_file_is_read_described_and_drawn(tmp_path):
+    """By the calls of the page, without any other change."""
+    write(tmp_path, GPU)
+    (recording,) = read_recordings(tmp_path).values()
+    assert recording == GPU
+    assert describe(recording) == (
+        "A GPU, driver 570.86.15, CUDA 13.0, torch 2.13.0, Triton 3.5.0, threads: 8, "
+        "recorded on 2026-01-31"
+    )
+    sizes = {"direction": "forward", "dtype": "float32", "dim": 128, "bags": 0}
+    rows, curves = vocabulary_curves(recording, **sizes)
+    assert rows == [2, 1024]
+    assert curves.keys() == FORMS.keys()  # compiled, it was measured at one size only
+    for form, factor in FORMS.items():  # as graphs
+        expected = pytest.approx((1.5 * factor, 2 * factor, 4.5 * factor))
+        assert curves[form] == [expected, expected]
+    drawing = figures.draw_curves(
+        rows, curves, x_label="V", y_label="µs", log_x=True, log_y=True, alt="A GPU."
+    )
+    assert "multiplication alone" in drawing._repr_html_()
 
 
-FILES = {
-    "cut off": (lambda path: path.write_text(json.dumps(SOUND)[:-9]), "the file is not JSON: "),
-    "not UTF-8": (lambda path: path.write_bytes(b"\xff\xfe"), "the file is not JSON: 'utf-8' codec"),
-    "no number": (lambda path: path.write_text('{"max_error": NaN}'), "NaN stands in the place of a number"),
-    "a dangling link": (lambda path: path.symlink_to("gone"), "[Errno 2] No such file"),
-}  # fmt: skip
+def test_without_all_graphs_the_calls_are_compared():
+    """A graph beside a call would compare a launch with none."""
+    recording = deepcopy(GPU)
+    del recording["cases"][0]["graph"]
+    _, curves = vocabulary_curves(recording, dtype="float32")
+    assert curves["lookup"] == [pytest.approx((15, 20, 45))] * 2
+    assert vocabulary_curves(recording, dtype="float16") == ([], {})
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_another_kind_of_file_is_refused(path, name):
-    """In a line that names it, where a page or an extension reads a folder."""
-    make, fault = FILES[name]
-    make(path)
-    assert refusal(path).startswith(fault)
-
-
-def test_recordings_of_a_folder_are_read_gpus_first(tmp_path):
-    """Then by name; a folder that is not there has none."""
-    on_cpu = SOUND | {"provenance": ORIGIN | {"kind": "cpu", "driver": None, "cuda": None}}
-    for name, found in {"z": SOUND, "b": SOUND, "a-cpu": on_cpu}.items():
-        write_recording(tmp_path / f"{name}.json", found)
-    assert list(read_recordings(str(tmp_path))) == ["b", "z", "a-cpu"]
+def test_gpus_come_first(tmp_path):
+    """Then by the names of the files; a folder that does not exist has none."""
+    cpu = GPU | {"provenance": GPU["provenance"] | {"kind": "cpu", "driver": None}}
+    write(tmp_path, cpu, "a")
+    write(tmp_path, GPU, "b")
+    assert [*read_recordings(tmp_path)] == ["b", "a"]
     assert read_recordings(tmp_path / "none") == {}
 
 
-def test_what_was_skipped_is_not_selected():
-    """It has no time; the others come by vocabulary size, then by number of ids."""
-    first = CASES[0]._asdict() | {"ids": 3, "vocab_size": 4}
-    others = {"skipped": {}}, {"ids": 9}, {"vocab_size": 3, "ids": 20}, {"ids": 8}, {"form": "x"}
-    cases = [first | more for more in others]
-    assert select(cases, form="lookup") == [cases[2], cases[3], cases[1]]
-    assert select(cases, form="lookup", ids=9) == [cases[1]]
+def test_a_description_says_what_a_recording_lacks_and_hides_markup():
+    """A device's name comes from a stranger's file."""
+    recording = deepcopy(GPU) | {"complete": False}
+    recording["provenance"] |= {"device": "<b>![x](y)", "quick": True, "triton": None}
+    text = describe(recording)
+    assert text.startswith(r"\<b\>\!\[x\](y), driver 570.86.15")
+    assert text.endswith("a trial with few rounds, incomplete")
+    assert "Triton" not in text
 
 
-def test_a_recording_says_what_it_is_and_what_it_lacks():
-    """A changed source, few rounds, missing cases; a CPU has no driver, and no markup is used."""
-    origin = ORIGIN | {"device": "![](x) <b>", "driver": None, "cuda": None, "quick": True}
-    origin |= {"commit": ORIGIN["commit"] + "-changed"}
-    assert describe({"provenance": origin, "complete": False}) == (
-        r"\!\[\](x) \<b\>, torch 2.13.0+cu130, recorded on 2026-01-31 at commit 0123456, "
-        "changed since; a trial with few rounds; not complete"
-    )
+DELETE = object()
+MALFORMED = {
+    ("complete",): [("yes", "complete is 'yes', expected bool")],
+    ("cases",): [(DELETE, "cases is 'missing', expected list")],
+    ("provenance", "device"): [
+        (DELETE, "provenance.device is 'missing', expected str"),
+        (None, "provenance.device is None, expected str"),
+    ],
+    ("provenance", "driver"): [(5, r"provenance.driver is 5, expected str | None")],
+    ("cases", 1): [([], r"cases[1].form is 'missing', expected str")],
+    ("cases", 0, "form"): [("product", "cases[0].form is 'product', expected")],
+    ("cases", 0, "vocab_size"): [("2", "cases[0].vocab_size is '2', expected int")],
+    ("cases", 0, "median_s"): [
+        (1.0, "cases[0].median_s is 1.0, expected from 1.5e-05 to"),
+        (float("nan"), "cases[0].median_s is nan, expected from"),
+        (DELETE, "cases[0].median_s is 'missing', expected float"),
+    ],
+    ("cases", 0, "low_s"): [(0.0, "expected from 0.0 to")],
+    ("cases", 0, "graph"): [
+        ({}, "cases[0].graph.low_s is 'missing', expected float"),
+        (1.0, "cases[0].graph.low_s is 'missing', expected float"),
+        ({"low_s": 2.0, "median_s": 1.0, "high_s": 3.0}, "cases[0].graph.median_s is 1.0"),
+    ],
+    ("cases", -1, "skipped"): [(None, "skipped is None, expected str")],
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [(place, *change) for place, changes in MALFORMED.items() for change in changes],
+)
+def test_a_malformed_file_is_refused(tmp_path, place, value, message):
+    """With the file, the field and the remedy."""
+    recording = deepcopy(GPU)
+    *parents, last = place
+    parent = recording
+    for name in parents:
+        parent = parent[name]
+    if value is DELETE:
+        del parent[last]
+    else:
+        parent[last] = value
+    path = write(tmp_path, recording)
+    with pytest.raises(ValueError, match="Record again with") as error:
+        read_recordings(tmp_path)
+    assert f"{path}: " in str(error.value)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b"3"])
+def test_what_is_no_recording_is_refused(tmp_path, content):
+    """Whether it is JSON or not."""
+    path = tmp_path / "gpu.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="Record again with") as error:
+        read_recordings(tmp_path)
+    assert str(path) in str(error.value)
+
+
+def test_the_recordings_of_the_package_are_well_formed():
+    """Each complete, small, and of one thread or more."""
+    for name, recording in read_recordings(FOLDER).items():
+        assert recording["complete"]
+        assert recording["provenance"]["threads"] >= 1
+        assert (FOLDER / f"{name}.json").stat().st_size <= 40_000

@@ -1,8 +1,5 @@
 """The bound holds for sums in any order, is not far from being reached, and refuses what it cannot say."""
 
-import subprocess
-import sys
-from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 
@@ -12,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup_matmul import rounding_bound
-from lookup_matmul.equality.rounding import precision_of
 
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
@@ -46,32 +42,3 @@ def test_where_the_theorem_is_silent_it_says_so(terms, dtype, message):
     """Too few terms, or too many."""
     with pytest.raises(ValueError, match=message):
         rounding_bound(terms, dtype)
-
-
-@pytest.mark.parametrize(("dtype", "allowed"), [("tf32", True), ("float32", False)])
-def test_precision_is_set_and_set_back(dtype, allowed):
-    """Also after an error."""
-    for before in (True, False):
-        torch.backends.cuda.matmul.allow_tf32 = before
-        with suppress(KeyError), precision_of(dtype):
-            inside = torch.backends.cuda.matmul.allow_tf32
-            raise KeyError
-        assert (inside, torch.backends.cuda.matmul.allow_tf32) == (allowed, before)
-
-
-@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch is older")
-def test_precision_is_set_where_the_newer_setting_is_used():
-    """In a process of its own, where the older one cannot be read any more."""
-    code = """
-import torch
-from lookup_matmul.equality.rounding import precision_of
-
-matmul = torch.backends.cuda.matmul
-for before in ("tf32", "ieee"):
-    torch.backends.fp32_precision = matmul.fp32_precision = before
-    for dtype, expected in (("tf32", "tf32"), ("float32", "ieee")):
-        with precision_of(dtype):
-            assert matmul.fp32_precision == expected
-        assert matmul.fp32_precision == before
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lookup_matmul.costs import escaped, in_unit, markdown_table
+from lookup_matmul.costs import escaped, in_unit
 
 
 @pytest.mark.parametrize(
@@ -22,20 +22,6 @@ from lookup_matmul.costs import escaped, in_unit, markdown_table
 def test_a_time_has_three_digits_and_a_unit(seconds, text):
     """Rounded before the unit is chosen."""
     assert in_unit(seconds) == text
-
-
-def test_columns_of_numbers_are_flush_right():
-    """All cells of a column decide, its name does not, and the first is one of names."""
-    table = markdown_table(["n", "time", "what"], [["1", "2 µs", "2"], ["10", "–", "x"]])
-    assert table.splitlines() == [
-        "| n  | time | what |",
-        "|:---|-----:|:-----|",
-        "| 1  | 2 µs | 2    |",
-        "| 10 |    – | x    |",
-    ]
-    assert markdown_table(["a", "b"], []).splitlines() == ["| a | b |", "|:--|--:|"]
-    with pytest.raises(ValueError, match="zip"):
-        markdown_table(["a", "b"], [["1"], ["2"]])
 
 
 @pytest.mark.parametrize(

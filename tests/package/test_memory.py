@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lookup_matmul import allocated_bytes, lookup, one_hot, one_hot_matmul, peak_bytes
-from lookup_matmul.costs.memory import recorded_events, sizes_of
+from lookup_matmul.memory import allocation_sizes
 
 IDS, WEIGHT = torch.randint(50, (64,)), torch.randn(50, 16)
 OUT = torch.empty_like(WEIGHT)
@@ -55,7 +55,7 @@ def test_every_way_to_make_a_tensor_is_seen(name):
     call, size = MADE[name]
     assert allocated_bytes(call) == size
     if "array" not in name:
-        assert sum(n for n in sizes_of(recorded_events(call)) if n > 0) == size
+        assert sum(n for n in allocation_sizes(call) if n > 0) == size
 
 
 def test_the_backward_pass_is_counted_too():
@@ -95,3 +95,18 @@ def test_a_profiler_at_work_is_named():
     with pytest.raises(ZeroDivisionError):
         peak_bytes(lambda: 1 / 0)
     assert peak_bytes(lambda: torch.empty(7, dtype=torch.uint8)) == 7
+
+
+@pytest.mark.parametrize("device", ["tpu", "cuda:0", None])
+def test_an_unknown_device_is_refused(device):
+    """With the two that are measured."""
+    message = f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them"
+    with pytest.raises(ValueError, match=message):
+        peak_bytes(lambda: None, device)
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
+    """With what to do."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match="device is cuda, but torch finds no GPU; measure on cpu"):
+        peak_bytes(lambda: None, "cuda")

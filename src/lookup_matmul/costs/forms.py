@@ -1,0 +1,77 @@
+"""Every form of a case as a call on shared inputs, and the check of its result."""
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn.functional import embedding_bag
+
+from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, DTYPES, Case
+from lookup_matmul.equality.assertions import assert_within
+from lookup_matmul.equality.rounding import rounding_bound
+from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
+
+
+def sample_inputs(case: Case, device: str) -> list[torch.Tensor]:
+    """Return ids, table, the gradient that arrives for each id, and its weight in its bag."""
+    options: Any = {"generator": torch.Generator(device).manual_seed(0), "device": device}
+    ids = torch.randint(case.vocab_size, (case.ids,), **options)
+    table, row_gradients = (
+        torch.randn(n, case.dim, **options) for n in (case.vocab_size, case.ids)
+    )
+    weights = torch.rand(case.ids, **options)
+    return [ids, *(tensor.to(DTYPES[case.dtype]) for tensor in (table, row_gradients, weights))]
+
+
+def make_call(case: Case, inputs: list[torch.Tensor]) -> Callable[[], torch.Tensor]:
+    """Return the call to be timed; one-hot rows and CSR indices that it reads exist already."""
+    ids, table, row_gradients, weights = inputs
+    if case.form == BUILT:
+        return partial(one_hot_matmul, ids, table, check=False)
+    if case.form == COMPILED:
+        torch.compiler.reset()  # earlier shapes would count against the limit of recompilations
+        return partial(torch.compile(_one_hot_product, dynamic=False), ids, table)
+    if case.form == ALONE:
+        rows = one_hot(ids, case.vocab_size, dtype=table.dtype, check=False)
+        return partial(
+            torch.mm, *((rows, table) if case.direction == "forward" else (rows.T, row_gradients))
+        )
+    if case.bags:
+        offsets = torch.arange(0, case.ids + 1, case.ids // case.bags, device=ids.device)
+        if case.form == BAG:
+            bag: Any = partial(embedding_bag, mode="sum", per_sample_weights=weights)
+            return partial(bag, ids, table, offsets[:-1])
+        # Products of CSR read int32 indices, and ids may repeat in a bag.
+        arrays, shape = (offsets.int(), ids.int(), weights), (case.bags, case.vocab_size)
+        with warnings.catch_warnings(action="ignore"):  # the layout is in beta
+            csr = torch.sparse_csr_tensor(*arrays, shape, check_invariants=False)
+        return partial(torch.mm, csr, table)
+    if case.direction == "forward":
+        return partial(lookup, ids, table, check=False)
+    gradient = torch.ops.aten.embedding_dense_backward
+    return partial(gradient, row_gradients, ids, case.vocab_size, -1, False)
+
+
+def check_result(case: Case, inputs: list[torch.Tensor], result: torch.Tensor) -> None:
+    """Raise AssertionError unless rounding explains the difference from the float64 definition."""
+    ids, (table, row_gradients, weights) = inputs[0], (tensor.double() for tensor in inputs[1:])
+    expected, terms = table[ids], 1
+    sizes = expected.abs()
+    if case.direction == "backward":
+        zeros, terms = torch.zeros_like(table), int(ids.bincount().max())
+        expected, sizes = (zeros.index_add(0, ids, a) for a in (row_gradients, row_gradients.abs()))
+    elif case.bags:
+        weighted = (expected * weights.unsqueeze(1)).view(case.bags, -1, case.dim)
+        expected, sizes = weighted.sum(1), weighted.abs().sum(1)
+        terms = case.ids // case.bags + 1  # each product is rounded before the sum
+    bound = rounding_bound(terms, DTYPES[case.dtype])
+    bound += 2.0**-10 if case.dtype == "tf32" else 0.0  # which keeps ten bits after the point
+    assert_within(result, expected, bound * sizes)
+
+
+def _one_hot_product(ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    """Multiply by one-hot rows that a compiler need not write."""
+    columns = torch.arange(len(table), device=ids.device)
+    return (ids.unsqueeze(1) == columns).to(table.dtype) @ table

@@ -1,0 +1,120 @@
+"""Bytes that a computation allocates, in total and at one time."""
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import torch
+from torch._C import _autograd, _profiler
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lookup_matmul.inputs import check_device
+
+Call: TypeAlias = Callable[..., object]  # without arguments
+
+
+def allocated_bytes(call: Call) -> int:
+    """Add up the bytes of every tensor that a call without arguments creates, kept or not.
+
+    These are all new storages of torch's operators, on any device, and those that ``out=`` or
+    ``resize_`` enlarge. Views, results written in place and the memory of NumPy's arrays add
+    nothing; :func:`torch.load` and ``copy.deepcopy`` are not counted correctly. Scratch memory
+    inside a kernel is not seen. Tensors are strided or sparse.
+
+    Examples
+    --------
+    >>> a = torch.zeros(10, 4)
+    >>> allocated_bytes(lambda: a.T)
+    0
+    >>> allocated_bytes(lambda: (a + 1).double())
+    480
+    """
+    storages = _Storages()
+    with storages:
+        call()
+    return storages.allocated
+
+
+def peak_bytes(call: Call, device: str = "cpu") -> int:
+    """Return the most memory that a call without arguments occupies at one time.
+
+    Memory in use before the call does not count. Scratch memory from torch's allocator counts, but
+    not that of libraries with their own, such as MKL. On ``"cpu"`` these are the allocations of
+    this thread, and an upper bound if the call releases older memory; on ``"cuda"`` it is
+    :func:`torch.cuda.max_memory_allocated`, in blocks of 512 bytes. Another device, or one that is
+    not present, is a ValueError; a profiler at work in this thread is a RuntimeError.
+
+    Examples
+    --------
+    >>> a = torch.zeros(10, 4)
+    >>> peak_bytes(lambda: a @ a.T)
+    400
+    """
+    check_device(device)
+    if device == "cuda":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        call()
+        return torch.cuda.max_memory_allocated() - before
+    return max(accumulate(allocation_sizes(call), initial=0))
+
+
+def allocation_sizes(call: Call) -> list[int]:
+    """Return the bytes of each allocation of a call, and of each release as a negative number.
+
+    They come from the older of torch's two profilers: :mod:`torch.profiler` writes to standard
+    error and ends the process beside other threads. The older one logs releases of older memory
+    unless ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` when torch was imported.
+    """
+    options: Any = dict.fromkeys(
+        ("report_input_shapes", "with_stack", "with_flops", "with_modules"), False
+    )
+    options |= {"experimental_config": _profiler._ExperimentalConfig(), "profile_memory": True}
+    settings = _profiler.ProfilerConfig(_profiler.ProfilerState.CPU, **options)
+    _autograd._enable_profiler_legacy(settings)
+    try:
+        call()
+    finally:
+        threads = _autograd._disable_profiler_legacy()
+    events: Any = [event for thread in threads for event in thread]
+    return [event.cpu_memory_usage() for event in events if event.kind() == "memory_alloc"]
+
+
+class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    """Collects all storages; a reference to each keeps its address from being reused."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.sizes: dict[int, tuple[torch.UntypedStorage, int]] = {}
+        self.allocated = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        # A tensor made of Python's numbers first appears as the argument of lift_fresh.
+        self._count((args, kwargs), new=func is torch.ops.aten.lift_fresh.default)
+        result = func(*args, **(kwargs or {}))
+        self._count(result, new=True)
+        return result
+
+    def _count(self, tree: object, *, new: bool) -> None:
+        """Add storages that have grown, and unseen ones if they are new."""
+        for leaf in tree_leaves(tree):
+            for dense in _dense_parts(leaf) if isinstance(leaf, torch.Tensor) else ():
+                storage = dense.untyped_storage()
+                size = storage.nbytes()
+                by_torch = new and storage.resizable()  # unlike the memory of an array
+                _, before = self.sizes.get(storage._cdata, (None, 0 if by_torch else size))
+                if size > before:
+                    self.allocated += size
+                self.sizes[storage._cdata] = (storage, size)
+
+
+def _dense_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
+    """Return the dense tensors that a tensor of any layout consists of."""
+    if tensor.layout == torch.strided:
+        return [tensor]
+    if tensor.layout == torch.sparse_coo:
+        return [tensor._indices(), tensor._values()]
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+    return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
