@@ -54,7 +54,10 @@ def size(drawing: Drawing) -> tuple[float, float]:
 
 
 def assert_valid(drawing: Drawing) -> None:
-    """Check that a drawing has a label, fits a phone, and has only colors that a page can set."""
+    """Check that a drawing has a label, fits a phone, and has only colors that a page can set.
+
+    Shapes and the anchors of texts must be inside a sheet.
+    """
     (root,) = elements(drawing.svg, "svg")
     assert root.get("role") == "img"
     assert root.get("aria-label") == drawing.alt == repr(drawing)
@@ -64,19 +67,19 @@ def assert_valid(drawing: Drawing) -> None:
     assert size(drawing)[0] <= 360
     links = r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|href=\"#[\w-]+\""
     assert not re.search(r"#[0-9a-f]{3,6}\b|rgb|black|white", re.sub(links, "", drawing.svg))
+    if not elements(drawing.svg, "defs"):  # Matplotlib defines shapes outside of the figure
+        _assert_inside(drawing.svg, *size(drawing))
 
 
-def assert_inside(drawing: Drawing) -> None:
-    """Check that shapes and the anchors of texts are inside the sheet."""
-    width, height = size(drawing)
-    for rect in elements(drawing.svg, "rect"):
+def _assert_inside(svg: str, width: float, height: float) -> None:
+    for rect in elements(svg, "rect"):
         x, y, w, h = attributes(rect, "x", "y", "width", "height")
         assert 0 <= x <= x + w <= width, rect.attrib
         assert 0 <= y <= y + h <= height, rect.attrib
-    for text in elements(drawing.svg, "text"):
+    for text in elements(svg, "text"):
         x, y = attributes(text, "x", "y")
         assert (0 <= x <= width, 8 <= y <= height - 2) == (True, True), text.text
-    for path in elements(drawing.svg, "path"):
+    for path in elements(svg, "path"):
         numbers = [float(number) for number in re.findall(NUMBER, path.get("d", ""))]
         points = list(zip(numbers[::2], numbers[1::2], strict=True))
         if "Q" in path.get("d", ""):  # replace the control point by the middle of the curve

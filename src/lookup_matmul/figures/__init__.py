@@ -15,28 +15,20 @@ if TYPE_CHECKING:
         draw_lookup,
         draw_one_hot_product,
         draw_scatter_add,
-    )
+    )  # fmt: skip
 
 __all__ = [
     "Drawing", "draw_bits", "draw_blocks", "draw_curves", "draw_equality",
     "draw_intervals", "draw_lookup", "draw_one_hot_product", "draw_parts",
     "draw_points", "draw_scatter_add",
 ]  # fmt: skip
-# The module of each name. Modules are imported on first use, since a page that draws a table does
-# not need Matplotlib, which takes longer to import than the table takes to draw.
+# Modules are imported on first use: Matplotlib takes longer to import than a table to draw.
 MODULES = {
-    "Drawing": "sheet",
-    "draw_bits": "bits",
-    "draw_blocks": "tables",
-    "draw_curves": "curves",
-    "draw_equality": "equality",
-    "draw_intervals": "bars",
-    "draw_lookup": "tables",
-    "draw_one_hot_product": "tables",
-    "draw_parts": "bars",
-    "draw_points": "points",
+    "Drawing": "sheet", "draw_bits": "bits", "draw_blocks": "tables", "draw_curves": "curves",
+    "draw_equality": "equality", "draw_intervals": "bars", "draw_lookup": "tables",
+    "draw_one_hot_product": "tables", "draw_parts": "bars", "draw_points": "points",
     "draw_scatter_add": "tables",
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

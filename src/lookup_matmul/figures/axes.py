@@ -26,7 +26,6 @@ SERIES_STYLES = [(MARK, "-", "o"), (OTHER, "--", "s"), (INK, ":", "^"), (QUIET, 
 PLOT_STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's font
     "svg.hashsalt": "lookup-matmul",  # makes the output reproducible
-    "font.family": "sans-serif",
     "font.size": FONT_SIZE,
     "axes.edgecolor": LINE,
     "axes.labelcolor": INK,
@@ -37,7 +36,6 @@ PLOT_STYLE = {
     "ytick.labelcolor": QUIET,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.formatter.use_mathtext": False,
     "legend.frameon": False,
     "hatch.linewidth": 0.6,
 }

@@ -6,14 +6,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from lookup_matmul.figures.axes import (
-    PLOT_STYLE,
-    SERIES_STYLES,
-    Spread,
-    create_figure,
-    format_full,
-    to_drawing,
-)
+from lookup_matmul.figures import axes
 from lookup_matmul.figures.palette import FILLS, INK, LINE, QUIET, STROKES
 from lookup_matmul.figures.sheet import Drawing
 
@@ -23,19 +16,19 @@ WIDTH = 330.0
 PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx"]
 
 
-def _create_axes(x_label: str, lines: float, line_height: float, top_margin: float) -> Axes:
+def _list_axes(x_label: str, lines: float, line_height: float, top_margin: float) -> Axes:
     """Return axes whose y counts lines from the top."""
     size, bottom_margin = lines * line_height, 42
     height = size + top_margin + bottom_margin
     box = (12 / WIDTH, bottom_margin / height, 1 - 30 / WIDTH, size / height)
-    ax = create_figure(WIDTH, height).add_axes(box)
+    ax = axes.create_figure(WIDTH, height).add_axes(box)
     ax.set(xlabel=x_label, ylim=(lines, 0), yticks=[])
     ax.spines["left"].set_visible(False)  # it would cross the names
     return ax
 
 
 def draw_intervals(
-    groups: Mapping[str, Mapping[str, Spread]],
+    groups: Mapping[str, Mapping[str, axes.Spread]],
     *,
     x_label: str,
     alt: str,
@@ -57,8 +50,8 @@ def draw_intervals(
     spreads = [spread for group in groups.values() for spread in group.values()]
     y = 0.6 if limit else 0.0
     lines = y + len(spreads) + 0.8 * len([heading for heading in groups if heading])
-    with style.context(PLOT_STYLE):
-        ax = _create_axes(x_label, lines, 34, top_margin=6)
+    with style.context(axes.PLOT_STYLE):
+        ax = _list_axes(x_label, lines, 34, top_margin=6)
         text_transform = ax.get_yaxis_transform()  # x as a share of the width, y in lines
         if limit:  # behind the names, whose outlines interrupt it
             ax.vlines(limit[1], 0.4, lines, color=LINE, lw=1.2, zorder=1)
@@ -67,7 +60,7 @@ def draw_intervals(
                 ax.text(0, y + 0.45, heading, transform=text_transform, fontweight="bold")
                 y += 0.8
             for k, (name, (low, middle, high)) in enumerate(group.items()):
-                color, _, marker = SERIES_STYLES[k % len(SERIES_STYLES)]
+                color, _, marker = axes.SERIES_STYLES[k % len(axes.SERIES_STYLES)]
                 ax.text(0, y + 0.4, name, transform=text_transform)
                 ax.plot([low, high], [y + 0.7] * 2, color=color, lw=3, solid_capstyle="butt")
                 ax.plot(middle, y + 0.7, marker=marker, color=color, ms=6, clip_on=False)
@@ -78,7 +71,7 @@ def draw_intervals(
             # On a short axis, powers of ten alone would be only one or two ticks.
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
             ax.xaxis.set_minor_locator(NullLocator())
-            ax.xaxis.set_major_formatter(lambda value, _: format_full(value))
+            ax.xaxis.set_major_formatter(lambda value, _: axes.format_full(value))
         else:
             ax.set_xlim(0, 1.05 * max([high for *_, high in spreads] + [limit[1] if limit else 0]))
         if limit:
@@ -86,7 +79,7 @@ def draw_intervals(
             offset, alignment = (-5, "right") if x > 0.4 else (5, "left")
             note = ax.annotate(limit[0], (limit[1], 0.3), (offset, 0), textcoords="offset points")
             note.set(color=QUIET, ha=alignment)
-        return to_drawing(ax, alt)
+        return axes.to_drawing(ax, alt)
 
 
 def draw_parts(bars: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str) -> Drawing:
@@ -102,8 +95,8 @@ def draw_parts(bars: Mapping[str, Mapping[str, float]], *, x_label: str, alt: st
     The Linear takes 14 ms, the bag 9.
     """
     names = list(dict.fromkeys(part for parts in bars.values() for part in parts))
-    with style.context(PLOT_STYLE):
-        ax = _create_axes(x_label, len(bars), 42, top_margin=18 * -(-len(names) // 2))
+    with style.context(axes.PLOT_STYLE):
+        ax = _list_axes(x_label, len(bars), 42, top_margin=18 * -(-len(names) // 2))
         for k, (bar_name, parts) in enumerate(bars.items()):
             total = 0.0
             for part, size in parts.items():
@@ -116,4 +109,4 @@ def draw_parts(bars: Mapping[str, Mapping[str, float]], *, x_label: str, alt: st
             total_text = f"{total:.3g}" if total < 999.5 else f"{total:,.0f}"
             ax.text(0, k + 0.22, f"{bar_name}: {total_text}", color=INK, va="center")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
-        return to_drawing(ax, alt)
+        return axes.to_drawing(ax, alt)

@@ -4,20 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib import style
 
-from lookup_matmul.figures.axes import (
-    PLOT_STYLE,
-    SERIES_STYLES,
-    Spread,
-    create_axes,
-    to_drawing,
-    use_log_scale,
-)
+from lookup_matmul.figures import axes
 from lookup_matmul.figures.sheet import Drawing
 
 
 def draw_curves(
     x: Sequence[float],
-    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[Spread]],
+    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[axes.Spread]],
     *,
     x_label: str,
     y_label: str,
@@ -38,10 +31,10 @@ def draw_curves(
     >>> draw_curves([0.01, 0.1], times, x_label="share", y_label="ms", alt="No change.")
     No change.
     """
-    with style.context(PLOT_STYLE):
-        ax = create_axes(x_label, y_label, 354, 240)
+    with style.context(axes.PLOT_STYLE):
+        ax = axes.create_axes(x_label, y_label, 354, 240)
         for k, (name, values) in enumerate(curves.items()):
-            color, dash, marker = SERIES_STYLES[k]
+            color, dash, marker = axes.SERIES_STYLES[k]
             spreads = [value for value in values if isinstance(value, tuple)]
             y = [middle for _, middle, _ in spreads] or list(values)
             (line,) = ax.plot(x, y, color=color, ls=dash, lw=1.6, label=name)
@@ -49,7 +42,7 @@ def draw_curves(
             if spreads:
                 lows, _, highs = zip(*spreads, strict=True)
                 ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
-        use_log_scale(ax, x=log_x, y=log_y)
+        axes.use_log_scale(ax, x=log_x, y=log_y)
         if len(curves) > 1:
             ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)
-        return to_drawing(ax, alt)
+        return axes.to_drawing(ax, alt)

@@ -79,28 +79,23 @@ def place_names(markers: np.ndarray, count: int) -> dict[int, tuple[float, float
         gap = 8 if len(cluster) == 1 else 16
         x, y = markers[cluster].T
         name_y = y.mean() + LINE_HEIGHT * (np.arange(len(cluster)) - (len(cluster) - 1) / 2)
-        right, left = x.max() + gap, x.min() - gap
-        hidden_right, hidden_left = (
-            _count_hidden(markers, cluster, name_x, name_y) for name_x in (right, left)
-        )
-        on_left = hidden_left < hidden_right and left > NAME_WIDTH
-        name_x, alignment = (left, "right") if on_left else (right, "left")
-        places |= {
-            k: (float(name_x), float(y), alignment) for k, y in zip(cluster, name_y, strict=True)
-        }
+        sides = (x.min() - gap, "right"), (x.max() + gap, "left")
+        hidden = [_count_hidden(markers, cluster, name_x, name_y) for name_x, _ in sides]
+        on_left = hidden[0] < hidden[1] and sides[0][0] > NAME_WIDTH
+        name_x, alignment = sides[0] if on_left else sides[1]
+        for k, y in zip(cluster, name_y.tolist(), strict=True):
+            places[k] = (float(name_x), y, alignment)
     return places
 
 
-def _count_hidden(
-    markers: np.ndarray, cluster: list[int], name_x: float, name_y: np.ndarray
-) -> int:
+def _count_hidden(markers: np.ndarray, cluster: list[int], x: float, name_y: np.ndarray) -> int:
     """Count the markers under the names of a cluster, and those that lines to its names cross."""
     near = markers[cluster]
-    begin = name_x if name_x > near[:, 0].max() else name_x - NAME_WIDTH
+    begin = x if x > near[:, 0].max() else x - NAME_WIDTH
     same_line = np.abs(markers[:, 1:] - name_y).min(1) < LINE_HEIGHT / 2
     count = (same_line & (markers[:, 0] > begin) & (markers[:, 0] < begin + NAME_WIDTH)).sum()
     for marker, y in zip(near, name_y, strict=True):
-        line, offsets = np.array([name_x, y]) - marker, near - marker
+        line, offsets = np.array([x, y]) - marker, near - marker
         share = np.clip(offsets @ line / (line @ line), 0, 1)
         crossed = np.hypot(*(offsets - np.outer(share, line)).T) < 4
         count += crossed.sum() - 1  # without the line's own marker

@@ -1,6 +1,6 @@
 """Small tables with each number in a cell: lookups, products, gradients, and blocks of rows."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 
@@ -25,11 +25,12 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     right = LABEL_WIDTH + dim * CELL_WIDTH + 1
     sheet = Sheet(right + 47)
     sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
-    _draw_rows(sheet, 1, "row", range(vocab_size), weight, picked)
+    for k, row in enumerate(weight):
+        sheet.row(1 + k, f"row {k}", format_values(row), id_colors(k) if k in picked else None)
     top = vocab_size + 2.0
     sheet.caption(top - 0.4, "output: one row for each id")
-    _draw_rows(sheet, top, "id", picked, rows, picked)
-    for i, k in enumerate(picked):
+    for i, (k, row) in enumerate(zip(picked, rows, strict=True)):
+        sheet.row(top + i, f"id {k}", format_values(row), id_colors(k))
         bend = 0.22 + 0.1 * i / len(picked)  # different, so that arrows do not overlap
         sheet.arrow((right, 1.5 + k), (right, top + i + 0.5), id_colors(k)[1], bend)
     picks = " ".join(f"Id {k} picks row {k}: {format_tuple(weight[k])}." for k in picked)
@@ -106,7 +107,9 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
             bend = 0.2 + 0.35 * (top + k - n) / (top + vocab_size)  # longer arrows bend more
             sheet.arrow((right, 1.5 + n), (right, top + k + 0.5), colors[1], bend)
     sheet.caption(top - 0.4, "gradient of the table")
-    _draw_rows(sheet, top, "row", range(vocab_size), weight_grad, {*targets} - {padding_idx})
+    for k, row in enumerate(weight_grad):
+        colors = id_colors(k) if k in targets and k != padding_idx else None
+        sheet.row(top + k, f"row {k}", format_values(row), colors)
     sums = ", ".join(f"row {k} is {format_tuple(row)}" for k, row in enumerate(weight_grad))
     return sheet.to_drawing(
         f"{len(targets)} rows arrive. {' '.join(sentences)} The table's gradient: {sums}."
@@ -157,20 +160,6 @@ and row 2, red; the sum of these rows is (2.5).
         f"One table for {' and '.join(blocks)}. The record picks {rows}; "
         f"the sum of these rows is ({', '.join(f'{value:.3g}' for value in total)})."
     )
-
-
-def _draw_rows(
-    sheet: Sheet,
-    top: float,
-    label: str,
-    ids: Sequence[int],
-    rows: torch.Tensor,
-    picked: Container[int],
-) -> None:
-    """Draw a labeled row for each id from ``top`` down; picked ones are highlighted."""
-    for i, (k, row) in enumerate(zip(ids, rows, strict=True)):
-        colors = id_colors(k) if k in picked else None
-        sheet.row(top + i, f"{label} {k}", format_values(row), colors)
 
 
 def format_values(values: torch.Tensor) -> list[str]:

@@ -118,9 +118,9 @@ def test_parts_are_as_long_as_they_are_large():
     """A part begins where the part before it ends."""
     first_corners = r'd="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*"[^>]*fill: url'
     corners = re.findall(first_corners, DRAWINGS["parts"].svg)  # only "sum" has a pattern
-    (start, end), (left, right) = [tuple(map(float, pair)) for pair in corners[:2]]
+    (start, end), (bar_x, bar_end) = [tuple(map(float, pair)) for pair in corners[:2]]
     unit = end - start
-    assert (start - left, right - left) == near((2 * unit, 5 * unit))
+    assert (start - bar_x, bar_end - bar_x) == near((2 * unit, 5 * unit))
     for total, text in ((999.4, "999"), (999.6, "1,000"), (2048.0, "2,048")):
         assert f"bar: {text}" in texts(draw_parts({"bar": {"part": total}}, **X_LABEL).svg)
 
@@ -147,24 +147,24 @@ def test_lines_lead_to_each_point_from_its_start_and_from_its_name():
 
 
 @pytest.mark.parametrize(
-    ("others", "x", "alignment"),
+    ("obstacles", "x", "alignment"),
     [([], 126, "left"), ([(140, 100)], 84, "right"), ([(140, 100), (70, 100)], 126, "left")],
 )
-def test_names_of_close_points_form_a_column_beside_them(others, x, alignment):
+def test_names_of_close_points_form_a_column_beside_them(obstacles, x, alignment):
     """It is 16 points from the nearest, on the side where it hides fewer points, lines 14 apart."""
-    markers = np.array([(100.0, 110.0), (110.0, 100.0), (105.0, 90.0), *others])
+    markers = np.array([(100.0, 110.0), (110.0, 100.0), (105.0, 90.0), *obstacles])
     places = place_names(markers, 3)
     assert places == {2: (x, 86, alignment), 1: (x, 100, alignment), 0: (x, 114, alignment)}
 
 
 @pytest.mark.parametrize(
-    ("marker", "other", "expected"),
+    ("marker", "obstacle", "expected"),
     [((100.0, 100.0), (120.0, 100.0), (92, "right")), ((45.0, 100.0), (65.0, 100.0), (53, "left"))],
 )
-def test_a_name_on_the_left_needs_room(marker, other, expected):
+def test_a_name_on_the_left_needs_room(marker, obstacle, expected):
     """A single name is 8 points from its point."""
     x, alignment = expected
-    assert place_names(np.array([marker, other]), 1) == {0: (x, 100, alignment)}
+    assert place_names(np.array([marker, obstacle]), 1) == {0: (x, 100, alignment)}
 
 
 @pytest.mark.parametrize(

@@ -53,10 +53,9 @@ def _draw_arrays(
         sheet.text(122, top + y, f"bag: {bag}", anchor="start", bold=True)
     for i, (begin, end) in enumerate(pairwise(offsets)):
         if begin < end:  # an empty row has no bracket, but two offsets at one position
-            left, right = X + begin * CELL_WIDTH + 3, X + end * CELL_WIDTH - 3
-            upper, lower = top + 1.85, top + 1.85 + 5 * POINT
-            sheet.line((left, lower), (left, upper), (right, upper), (right, lower))
-            sheet.text((left + right) / 2, top + 1.5, f"row {i}")
+            x1, x2, y = X + begin * CELL_WIDTH + 3, X + end * CELL_WIDTH - 3, top + 1.85
+            sheet.line((x1, y + 5 * POINT), (x1, y), (x2, y), (x2, y + 5 * POINT))
+            sheet.text((x1 + x2) / 2, top + 1.5, f"row {i}")
     for j, (k, value) in enumerate(zip(ids, values, strict=True)):
         _draw_cell(sheet, j, top + 2.1, k, k)
         _draw_cell(sheet, j, top + 4.2, value, k)

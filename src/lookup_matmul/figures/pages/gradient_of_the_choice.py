@@ -31,9 +31,9 @@ def draw_path(
             label = f"token {k}\nscore {score:g}".replace("-", "−")
             note = ax.annotate(label, (x, y), (offset, 0), textcoords="offset points", zorder=5)
             note.set(color=color, ha=alignment, va="center", fontweight="bold")
-        (left, bottom), (right, top) = table.amin(0).tolist(), table.amax(0).tolist()
-        margin = 0.5 * (right - left)  # for the labels
-        ax.set(xlim=(left - margin, right + margin), ylim=(bottom - 0.8, top + 0.8))
+        (x_min, y_min), (x_max, y_max) = table.amin(0).tolist(), table.amax(0).tolist()
+        margin = 0.5 * (x_max - x_min)  # for the labels
+        ax.set(xlim=(x_min - margin, x_max + margin), ylim=(y_min - 0.8, y_max + 0.8))
         a, b = direction.tolist()
         for score in (scores[start], scores[end]):
             # Points of equal score are on a line perpendicular to the direction.

@@ -37,12 +37,10 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
             draw_numbers(x, 1.0 + i, weight[i], tokens[i])
     top, sentences = max(rows, dim) + 1.0, []
     for name, _, weight, tokens in layers:
-        row, column = (torch.arange(size) for size in weight.shape)
-        addresses = row.unsqueeze(1) * weight.stride(0) + column * weight.stride(1)
-        order = addresses.flatten().argsort()
-        numbers = weight.flatten()[order]
+        numbers = weight.as_strided((rows * dim,), (1,))  # in the order of memory
+        tokens = torch.empty_strided(weight.shape, weight.stride(), dtype=torch.int64).copy_(tokens)
         sheet.text(X, top + 0.55, f"Memory of the {name}", QUIET, "start")
-        draw_numbers(X, top + 1.0, numbers, tokens.flatten()[order])
+        draw_numbers(X, top + 1.0, numbers, tokens.as_strided((rows * dim,), (1,)))
         listed = ", ".join(f"{number:.4g}" for number in numbers.tolist())
         sentences.append(f"Memory of the {name}: {listed}.")
         top += 2.1

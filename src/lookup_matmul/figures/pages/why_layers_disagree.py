@@ -11,41 +11,29 @@ from lookup_matmul.figures.tables import format_values
 
 
 def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[str] = ()) -> Drawing:
-    """Draw two outputs of the same dtype and width, and mark the numbers that differ in any bit.
-
-    All numbers of a row that only one output has are marked.
-    """
-    tables = [output.detach() for output in outputs.values()]
-    labels = labels or [f"row {i}" for i in range(max(map(len, tables)))]
-    texts = [[format_values(row) for row in table] for table in tables]
-    common = min(map(len, tables))
-    differs = bits_differ(*(table[:common] for table in tables)).tolist()
-    sheet, y = Sheet(LABEL_WIDTH + tables[0].shape[1] * CELL_WIDTH + 8), 0.0
-    for title, rows in zip(outputs, texts, strict=True):
-        sheet.caption(y + 0.5, title)
+    """Draw two outputs of the same dtype and shape, and mark the numbers that differ in any bit."""
+    (a, first), (b, second) = ((name, output.detach()) for name, output in outputs.items())
+    differs = bits_differ(first, second)
+    labels = labels or [f"row {i}" for i in range(len(first))]
+    texts = {a: list(map(format_values, first)), b: list(map(format_values, second))}
+    sheet = Sheet(LABEL_WIDTH + first.shape[1] * CELL_WIDTH + 8)
+    for top, (name, rows) in zip((0, len(first) + 1.5), texts.items(), strict=True):
+        sheet.caption(top + 0.5, name)
         for i, row in enumerate(rows):
-            sheet.text(LABEL_WIDTH - 6, y + 1.5 + i, labels[i], QUIET, "end")
+            y = top + 1 + i
+            sheet.text(LABEL_WIDTH - 6, y + 0.5, labels[i], QUIET, "end")
             for j, text in enumerate(row):
-                cell = (LABEL_WIDTH + j * CELL_WIDTH, y + 1 + i, CELL_WIDTH, text)
-                if i >= common or differs[i][j]:
+                cell = (LABEL_WIDTH + j * CELL_WIDTH, y, CELL_WIDTH, text)
+                if differs[i, j]:
                     sheet.cell(*cell, INK, True, colors=(PICK, MARK), stroke_width=1.6)
                 else:
                     sheet.cell(*cell, QUIET)
-        y += len(rows) + 1.5
-    count = sum(map(sum, differs)) + tables[0][common:].numel()
-    sentences = [f"{count} of {tables[0].numel()} numbers differ."]
-    for i in range(common):
+    sentences = [f"{int(differs.sum())} of {first.numel()} numbers differ."]
+    for i, label in enumerate(labels):
         pairs = [
-            f"column {j} is "
-            + ", ".join(
-                f"{text[i][j]} in {name}" for name, text in zip(outputs, texts, strict=True)
-            )
-            for j, different in enumerate(differs[i])
-            if different
+            f"column {j} is {texts[a][i][j]} in {a}, {texts[b][i][j]} in {b}"
+            for j in differs[i].nonzero().flatten().tolist()
         ]
         if pairs:
-            sentences.append(f"{labels[i]}: {'; '.join(pairs)}.")
-    for name, table in zip(outputs, tables, strict=True):
-        if len(table) > common:
-            sentences.append(f"{name} has {len(table)} rows, the other {common}.")
+            sentences.append(f"{label}: {'; '.join(pairs)}.")
     return sheet.to_drawing(" ".join(sentences))
