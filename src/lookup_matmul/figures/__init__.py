@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         draw_lookup,
         draw_one_hot_product,
         draw_scatter_add,
-    )  # fmt: skip
+    )
 
 __all__ = [
     "Drawing", "draw_bits", "draw_blocks", "draw_curves", "draw_equality",

@@ -98,5 +98,5 @@ def _count_hidden(markers: np.ndarray, cluster: list[int], x: float, name_y: np.
         line, offsets = np.array([x, y]) - marker, near - marker
         share = np.clip(offsets @ line / (line @ line), 0, 1)
         crossed = np.hypot(*(offsets - np.outer(share, line)).T) < 4
-        count += crossed.sum() - 1  # without the line's own marker
+        count += crossed.sum()  # with the line's own marker, on either side
     return int(count)

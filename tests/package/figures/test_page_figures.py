@@ -55,7 +55,8 @@ DRAWINGS = {
     "reach of a NaN": (
         draw_nan_reach(IDS, NOT_FINITE),
         "Row 0 has NaN in column 0 and -Inf in column 1. "
-        "The product for id 2 has NaN in column 0 and NaN in column 1. ",
+        + "".join(f"The product for id {k} has NaN in column 0 and NaN in column 1. " for k in (2, 3, 1))
+        + "The lookup for id 2 is finite.",
     ),
     "moves": (draw_moves(MOVED, ~MOVED, "3 of 4 cells."), "3 of 4 cells."),
     "bag of words": (
@@ -131,6 +132,7 @@ def test_a_drawing_is_valid_and_its_alt_text_contains_the_numbers(name):
         ("votes", ["tensor", "+0.25", "+3"]),
         ("matrix", ["row 2", "1", "4", "0", "5"]),
         ("matrix", ["0", "2, 2", "5"]),
+        ("matrix", ["row 1: empty"]),
         ("two memories", ["0.1", "1.1", "0.2", "1.2", "0.3", "1.3"]),
         ("both ends", ["scores", "256 scores", "256 scores", "256 scores"]),
         ("differences", ["id 8", "2.0000", "3.5000"]),
@@ -151,12 +153,19 @@ def test_texts_of_a_row_are_beside_each_other(name, line):
         ("differences", ["-0.0000", "3.0000", "0.0000", "3.5000"]),
         ("no difference", []),
         ("hashes", ["row 2", "2 keys"]),
+        ("sum of rows", ["2  × dim", "1.5", "-2", "3  × tensor", "1", "1"]),
     ],
 )
 def test_highlighted_texts_are_bold(name, expected):
     """Color is not the only difference."""
     bold = [text for text in bold_texts(DRAWINGS[name][0].svg) if not text.startswith("id ")]
     assert sorted(bold) == sorted(expected)
+
+
+def test_a_swap_is_not_drawn_if_the_outputs_differ():
+    """The drawing says that they are equal."""
+    with pytest.raises(AssertionError, match="not bitwise equal"):
+        draw_swap(IDS, nn.Embedding(12, 4), ONE_HOT_LINEAR)
 
 
 def test_cuts_have_the_machine_of_each_number():
