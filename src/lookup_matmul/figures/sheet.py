@@ -63,7 +63,7 @@ class Sheet:
         anchor: str = "middle",
         bold: bool = False,
     ) -> None:
-        """Write text with its start, middle or end (``anchor``) at x, centered at the height ``row``."""
+        """Write text with its start, middle or end (``anchor``) at x, centered at ``row``."""
         y = self._to_points(row)
         self._bottom = max(self._bottom, y + FONT_SIZE / 2)
         style = _style(TEXT_STYLE, fill=color, text_anchor=anchor, font_weight=700 if bold else 400)
