@@ -17,6 +17,7 @@ from _extensions.claims import folds, ledger
 from _extensions.claims import page as claims
 from _extensions.html import mathml, page_head, published, site_files, writer
 from _extensions.language import drawings, frame, glued
+from _extensions.notebooks import notebooks, wheel
 from _extensions.run import execute, guard, pages
 from _extensions.search import index
 from _extensions.symptoms import entries as symptoms

@@ -1,34 +1,38 @@
-"""Drawings made from tensors: SVG for light and dark, and the same story in words."""
+"""Drawings of tensors: SVG for light and dark pages, with alt text from the same numbers."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lookup_matmul.figures.bits import draw_bits
-from lookup_matmul.figures.sheet import Drawing
-from lookup_matmul.figures.tables import (
-    draw_blocks,
-    draw_lookup,
-    draw_one_hot_product,
-    draw_scatter_add,
-)
-from lookup_matmul.figures.two_ways import draw_equality
+if TYPE_CHECKING:
+    from lookup_matmul.figures.bars import draw_intervals, draw_parts
+    from lookup_matmul.figures.bits import draw_bits
+    from lookup_matmul.figures.curves import draw_curves
+    from lookup_matmul.figures.equality import draw_equality
+    from lookup_matmul.figures.points import draw_points
+    from lookup_matmul.figures.sheet import Drawing
+    from lookup_matmul.figures.tables import (
+        draw_blocks,
+        draw_lookup,
+        draw_one_hot_product,
+        draw_scatter_add,
+    )
 
 __all__ = [
     "Drawing", "draw_bits", "draw_blocks", "draw_curves", "draw_equality",
     "draw_intervals", "draw_lookup", "draw_one_hot_product", "draw_parts",
     "draw_points", "draw_scatter_add",
 ]  # fmt: skip
-# Plots need Matplotlib, which takes longer to import than tables take to be drawn.
-PLOTS = {
-    "draw_curves": "curves",
-    "draw_intervals": "bars",
-    "draw_parts": "bars",
-    "draw_points": "points",
-}
+# Modules are imported on first use: Matplotlib takes longer to import than a table to draw.
+MODULES = {
+    "Drawing": "sheet", "draw_bits": "bits", "draw_blocks": "tables", "draw_curves": "curves",
+    "draw_equality": "equality", "draw_intervals": "bars", "draw_lookup": "tables",
+    "draw_one_hot_product": "tables", "draw_parts": "bars", "draw_points": "points",
+    "draw_scatter_add": "tables",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """Import a plot when it is first asked for."""
-    if name in PLOTS:
-        return getattr(import_module(f"{__name__}.{PLOTS[name]}"), name)
+    """Import the module of a public name when the name is first used."""
+    if name in MODULES:
+        return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

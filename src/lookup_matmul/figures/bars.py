@@ -1,33 +1,45 @@
-"""Bars below each other: measurements with their spread, and wholes with their parts."""
+"""Horizontal bars: measurements with their spread, and totals with their parts."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from matplotlib import style
+from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
-from lookup_matmul.figures.axes import KINDS, PLOT, Spread, finish, in_full, list_axes
+from lookup_matmul.figures import axes
 from lookup_matmul.figures.palette import FILLS, INK, LINE, QUIET, STROKES
 from lookup_matmul.figures.sheet import Drawing
 
-# A pattern tells the parts apart where colors cannot be told; of lines, since each dot of a dotted
-# one is drawn as a path, 260 kB for a drawing.
+WIDTH = 330.0
+# Patterns distinguish the parts without color. They consist of lines, since Matplotlib draws each
+# dot of a dotted pattern as a path: 260 kB for a drawing.
 PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx"]
 
 
+def _list_axes(x_label: str, lines: float, line_height: float, top_margin: float) -> Axes:
+    """Return axes whose y counts lines from the top."""
+    size, bottom_margin = lines * line_height, 42
+    height = size + top_margin + bottom_margin
+    box = (12 / WIDTH, bottom_margin / height, 1 - 30 / WIDTH, size / height)
+    ax = axes.create_figure(WIDTH, height).add_axes(box)
+    ax.set(xlabel=x_label, ylim=(lines, 0), yticks=[])
+    ax.spines["left"].set_visible(False)  # it would cross the names
+    return ax
+
+
 def draw_intervals(
-    groups: Mapping[str, Mapping[str, Spread]],
+    groups: Mapping[str, Mapping[str, axes.Spread]],
     *,
     x_label: str,
     alt: str,
     log_x: bool = False,
     limit: tuple[str, float] | None = None,
 ) -> Drawing:
-    """Draw low, middle and high of each measurement on one line, its name above it.
+    """Draw each measurement as a bar from low to high with a marker at the middle.
 
-    Under each heading, which may be empty, are names with (low, middle, high); the k-th of each
-    group has the same color and marker. The axis begins at zero unless it is logarithmic, and
-    ``limit`` has the name and the value of a vertical line to compare with.
+    ``groups`` maps headings, which may be empty, to names with (low, middle, high); the k-th
+    measurement of each group has the same color and marker. The axis begins at zero unless it is
+    logarithmic. ``limit`` is the name and the value of a vertical line.
 
     Examples
     --------
@@ -35,47 +47,46 @@ def draw_intervals(
     >>> draw_intervals(times, x_label="time [µs]", alt="The lookup takes 2.0 µs of 3.1.")
     The lookup takes 2.0 µs of 3.1.
     """
-    measured = [spread for group in groups.values() for spread in group.values()]
+    spreads = [spread for group in groups.values() for spread in group.values()]
     y = 0.6 if limit else 0.0
-    lines = y + len(measured) + 0.8 * len([heading for heading in groups if heading])
-    with style.context(PLOT):
-        ax = list_axes(x_label, lines, 34, above=6)
-        across = ax.get_yaxis_transform()  # x as a share of the width, y in lines
-        if limit:  # behind the names, whose halos interrupt it
+    lines = y + len(spreads) + 0.8 * len([heading for heading in groups if heading])
+    with style.context(axes.PLOT_STYLE):
+        ax = _list_axes(x_label, lines, 34, top_margin=6)
+        text_transform = ax.get_yaxis_transform()  # x as a share of the width, y in lines
+        if limit:  # behind the names, whose outlines interrupt it
             ax.vlines(limit[1], 0.4, lines, color=LINE, lw=1.2, zorder=1)
         for heading, group in groups.items():
             if heading:
-                ax.text(0, y + 0.45, heading, transform=across, fontweight="bold")
+                ax.text(0, y + 0.45, heading, transform=text_transform, fontweight="bold")
                 y += 0.8
             for k, (name, (low, middle, high)) in enumerate(group.items()):
-                color, _, marker = KINDS[k % len(KINDS)]
-                ax.text(0, y + 0.4, name, transform=across)
+                color, _, marker = axes.SERIES_STYLES[k % len(axes.SERIES_STYLES)]
+                ax.text(0, y + 0.4, name, transform=text_transform)
                 ax.plot([low, high], [y + 0.7] * 2, color=color, lw=3, solid_capstyle="butt")
                 ax.plot(middle, y + 0.7, marker=marker, color=color, ms=6, clip_on=False)
                 y += 1
         if log_x:
             ax.set_xscale("log")
             low, high = ax.get_xlim()
-            # Within two decades and a half, powers of ten alone would leave a tick or two.
+            # On a short axis, powers of ten alone would be only one or two ticks.
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
             ax.xaxis.set_minor_locator(NullLocator())
-            ax.xaxis.set_major_formatter(lambda value, _: in_full(value))
+            ax.xaxis.set_major_formatter(lambda value, _: axes.format_full(value))
         else:
-            ends = [high for _, _, high in measured] + [limit[1] if limit else 0.0]
-            ax.set_xlim(0, 1.05 * max(ends))
+            ax.set_xlim(0, 1.05 * max([high for *_, high in spreads] + [limit[1] if limit else 0]))
         if limit:
-            along, _ = ax.transAxes.inverted().transform(ax.transData.transform((limit[1], 0)))
-            aside, side = (-5, "right") if along > 0.4 else (5, "left")
-            place: dict[str, Any] = {"textcoords": "offset points", "color": QUIET, "ha": side}
-            ax.annotate(limit[0], (limit[1], 0.3), (aside, 0), **place)
-        return finish(ax, alt)
+            x, _ = ax.transAxes.inverted().transform(ax.transData.transform((limit[1], 0)))
+            offset, alignment = (-5, "right") if x > 0.4 else (5, "left")
+            note = ax.annotate(limit[0], (limit[1], 0.3), (offset, 0), textcoords="offset points")
+            note.set(color=QUIET, ha=alignment)
+        return axes.to_drawing(ax, alt)
 
 
-def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str) -> Drawing:
-    """Draw a bar for each whole, composed of its parts.
+def draw_parts(bars: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str) -> Drawing:
+    """Draw stacked bars, each with its total beside its name.
 
-    Each has the sizes of its parts by name, up to five different ones; a part has one color and
-    pattern in all bars. The sum of its parts is written behind the name of each whole.
+    ``bars`` maps the name of each bar to its parts, names with sizes. A part has the same color
+    and pattern in all bars; up to five parts are possible.
 
     Examples
     --------
@@ -83,19 +94,19 @@ def draw_parts(wholes: Mapping[str, Mapping[str, float]], *, x_label: str, alt: 
     >>> draw_parts(step, x_label="time [ms]", alt="The Linear takes 14 ms, the bag 9.")
     The Linear takes 14 ms, the bag 9.
     """
-    names = list(dict.fromkeys(part for parts in wholes.values() for part in parts))
-    with style.context(PLOT):
-        ax = list_axes(x_label, len(wholes), 42, above=18 * -(-len(names) // 2))
-        for k, (whole, parts) in enumerate(wholes.items()):
-            left = 0.0
+    names = list(dict.fromkeys(part for parts in bars.values() for part in parts))
+    with style.context(axes.PLOT_STYLE):
+        ax = _list_axes(x_label, len(bars), 42, top_margin=18 * -(-len(names) // 2))
+        for k, (bar_name, parts) in enumerate(bars.items()):
+            total = 0.0
             for part, size in parts.items():
                 j = names.index(part)
-                (bar,) = ax.barh(k + 0.68, size, 0.5, left)
+                (bar,) = ax.barh(k + 0.68, size, 0.5, total)
                 bar.set(facecolor=FILLS[j], edgecolor=STROKES[j], hatch=PATTERNS[j], lw=0.8)
                 if part not in ax.get_legend_handles_labels()[1]:
                     bar.set_label(part)
-                left += size
-            total = f"{left:.3g}" if left < 999.5 else f"{left:,.0f}"
-            ax.text(0, k + 0.22, f"{whole}: {total}", color=INK, va="center")
+                total += size
+            total_text = f"{total:.3g}" if total < 999.5 else f"{total:,.0f}"
+            ax.text(0, k + 0.22, f"{bar_name}: {total_text}", color=INK, va="center")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, borderaxespad=0.1)
-        return finish(ax, alt)
+        return axes.to_drawing(ax, alt)

@@ -1,17 +1,16 @@
-"""Curves over a size: with spreads, and with their distances."""
+"""Curves over a common x, with spreads."""
 
 from collections.abc import Mapping, Sequence
 
 from matplotlib import style
-from matplotlib.axes import Axes
 
-from lookup_matmul.figures.axes import KINDS, PLOT, Spread, finish, plot_axes, scale_log
+from lookup_matmul.figures import axes
 from lookup_matmul.figures.sheet import Drawing
 
 
 def draw_curves(
     x: Sequence[float],
-    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[Spread]],
+    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[axes.Spread]],
     *,
     x_label: str,
     y_label: str,
@@ -19,11 +18,10 @@ def draw_curves(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Drawing:
-    """Draw one to four curves over common x values, with a bar for each spread.
+    """Draw one to four curves over common x values.
 
-    Each curve has a name and as many values as ``x``: y, or (low, middle, high). The labels say
-    what the axes show, with units, and ``alt`` tells the story in words, made from the same
-    numbers.
+    Each name maps to one value for each x: y, or (low, middle, high) for a curve with spreads.
+    Labels include units; ``alt`` is the alternative text.
 
     Examples
     --------
@@ -33,10 +31,10 @@ def draw_curves(
     >>> draw_curves([0.01, 0.1], times, x_label="share", y_label="ms", alt="No change.")
     No change.
     """
-    with style.context(PLOT):
-        ax = plot_axes(x_label, y_label)
+    with style.context(axes.PLOT_STYLE):
+        ax = axes.create_axes(x_label, y_label, 354, 240)
         for k, (name, values) in enumerate(curves.items()):
-            color, dash, marker = KINDS[k]
+            color, dash, marker = axes.SERIES_STYLES[k]
             spreads = [value for value in values if isinstance(value, tuple)]
             y = [middle for _, middle, _ in spreads] or list(values)
             (line,) = ax.plot(x, y, color=color, ls=dash, lw=1.6, label=name)
@@ -44,12 +42,7 @@ def draw_curves(
             if spreads:
                 lows, _, highs = zip(*spreads, strict=True)
                 ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
-        scale_log(ax, "x" * log_x + "y" * log_y)
-        _name_curves(ax)
-        return finish(ax, alt)
-
-
-def _name_curves(ax: Axes) -> None:
-    """Name the curves above the axes, if there are several."""
-    if len(ax.get_legend_handles_labels()[1]) > 1:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)
+        axes.use_log_scale(ax, x=log_x, y=log_y)
+        if len(curves) > 1:
+            ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)
+        return axes.to_drawing(ax, alt)

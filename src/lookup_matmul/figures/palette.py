@@ -1,6 +1,6 @@
-"""The colors of all figures: one for each role, and one for each id."""
+"""The colors of all figures: one for each role, and a pair for each id."""
 
-# Drawn with these; a page may replace each by its CSS property of the same name.
+# Defaults; a page may override each with the CSS property of the same name.
 ROLES = {
     "--figure-ink": "#1f2328",
     "--figure-quiet": "#5b626b",
@@ -11,7 +11,7 @@ ROLES = {
 }
 INK, QUIET, LINE, PICK, MARK, OTHER = ROLES.values()
 
-# Dark enough for text and outlines on white, and light enough to write on, in pairs.
+# Each stroke is dark enough for text on white; the fill at its index is light enough to write on.
 STROKES = ["#0a52a8", "#963a02", "#116329", "#6f42c1", "#a40e26", "#0e6b74", "#7d4e00", "#99286e"]
 FILLS = ["#dcefff", "#ffe3b3", "#d6f5dc", "#ebdfff", "#ffdcd8", "#cdf3f4", "#fbeeb0", "#ffdcee"]
 COLORS = (
@@ -19,10 +19,10 @@ COLORS = (
     | {f"--figure-stroke-{k}": color for k, color in enumerate(STROKES)}
     | {f"--figure-fill-{k}": color for k, color in enumerate(FILLS)}
 )
-# As which each is written: the page's own, or else the one that was drawn with.
-PAINTS = {color: f"var({name}, {color})" for name, color in COLORS.items()}
+# What an SVG contains for each color: the page's property, with the default as its fallback.
+CSS_VALUES = {color: f"var({name}, {color})" for name, color in COLORS.items()}
 
 
-def colors_of(token: int) -> tuple[str, str]:
-    """Return fill and stroke of an id, the same in every figure; they repeat after eight."""
+def id_colors(token: int) -> tuple[str, str]:
+    """Return the fill and the stroke of an id; they repeat after eight ids."""
     return FILLS[token % len(FILLS)], STROKES[token % len(STROKES)]

@@ -1,60 +1,57 @@
-"""Drawings of small tables, written straight as SVG: cells, texts, lines and arrows on a sheet."""
+"""An SVG sheet for drawings of small tables: cells, texts, lines and arrows."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from lookup_matmul.figures.palette import INK, LINE, PAINTS, QUIET
+from lookup_matmul.figures.palette import CSS_VALUES, INK, LINE, QUIET
 
-FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell, and a phone shows it legibly
+FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell and is legible on a phone
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 49.0, 26.0, 42.0
-MINUS = re.compile(r"(?<!\w)-(?=\d)")  # of a number, not of a range or a name
-FOOT = 8.0  # points below the lowest thing drawn
-# What shapes and texts have unless they say otherwise.
-SHAPE: dict[str, str | float] = {
+BOTTOM_MARGIN = 8.0
+HYPHEN_OF_NUMBER = re.compile(r"(?<!\w)-(?=\d)")  # not the hyphen of a range or a name
+SHAPE_STYLE: dict[str, str | float] = {
     "fill": "none",
     "fill_opacity": 1.0,
     "stroke": LINE,
     "stroke_width": 0.8,
     "stroke_dasharray": "none",
 }
-TEXT: dict[str, str | float] = {"fill": INK, "text_anchor": "middle", "font_weight": 400}
-# A dark notebook knows none of the properties, and gets a light drawing on a light plate.
-PLATE = "var(--figure-plate, #ffffff)"
+TEXT_STYLE: dict[str, str | float] = {"fill": INK, "text_anchor": "middle", "font_weight": 400}
+# A dark notebook does not define the property: it shows the light colors on white.
+BACKGROUND = "var(--figure-plate, #ffffff)"
+
+Point = tuple[float, float]  # x in points, y in rows
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A finished figure; notebooks show it as inline SVG.
+    """A finished figure; notebooks display it as inline SVG.
 
-    ``svg`` is one ``svg`` element, its colors CSS properties with a fallback; ``alt`` tells the
-    same story in words, and is the SVG's label for screen readers.
+    ``svg`` is one ``svg`` element, whose colors are CSS properties with fallbacks. ``alt`` is its
+    alternative text, which describes the same numbers.
     """
 
     svg: str
     alt: str
 
     def __repr__(self) -> str:
-        """Show the words where no picture can be shown."""
         return self.alt
 
     def _repr_html_(self) -> str:
         return self.svg
 
 
-Place = tuple[float, float]  # x and row
-
-
 class Sheet:
-    """What is drawn in one figure: x counts points, and y rows of cells, from the upper left.
+    """The shapes and texts of one figure; x counts points and y rows, from the upper left corner.
 
-    Texts lie over all shapes, and shapes with a wider outline over those with a narrower one.
+    Texts cover all shapes, and shapes with a wider outline cover those with a narrower one.
     """
 
     def __init__(self, width: float, row_height: float = CELL_HEIGHT) -> None:
-        self.width, self._row_height, self._lowest = width, row_height, 0.0
-        self._shapes: list[tuple[float, str]] = []
+        self.width, self._row_height, self._bottom = width, row_height, 0.0
+        self._shapes: list[tuple[float, str]] = []  # stroke width, element
         self._texts: list[str] = []
 
     def text(
@@ -62,38 +59,42 @@ class Sheet:
         x: float,
         row: float,
         text: str,
-        ink: str = INK,
-        at: str = "middle",
+        color: str = INK,
+        anchor: str = "middle",
         bold: bool = False,
     ) -> None:
-        """Write text whose start, middle or end is ``at`` x, and its middle at the row's height."""
-        middle = self._down(row)
-        self._lowest = max(self._lowest, middle + FONT_SIZE / 2)
-        style = _style(TEXT, fill=ink, text_anchor=at, font_weight=700 if bold else 400)
-        place = f'x="{_short(x)}" y="{_short(middle + 0.36 * FONT_SIZE)}"'
-        words = escape(MINUS.sub("−", text), quote=False)
-        self._texts.append(f"<text {place}{style}>{words}</text>")
+        """Write text with its start, middle or end (``anchor``) at x, centered at ``row``."""
+        y = self._to_points(row)
+        self._bottom = max(self._bottom, y + FONT_SIZE / 2)
+        style = _style(TEXT_STYLE, fill=color, text_anchor=anchor, font_weight=700 if bold else 400)
+        position = f'x="{_format(x)}" y="{_format(y + 0.36 * FONT_SIZE)}"'
+        content = escape(HYPHEN_OF_NUMBER.sub("−", text), quote=False)
+        self._texts.append(f"<text {position}{style}>{content}</text>")
 
     def cell(
         self,
-        left: float,
+        x: float,
         row: float,
         width: float,
         text: str = "",
-        ink: str = INK,
+        text_color: str = INK,
         bold: bool = False,
+        *,
         height: float = 1.0,
-        **look: str | float,
+        colors: tuple[str, str] | None = None,
+        **style: str | float,
     ) -> None:
-        """Draw one cell, its upper left corner at ``left`` and ``row``, and text in its middle.
+        """Draw a rectangle from its upper left corner, with text in the middle.
 
-        Its look is that of SVG: fill, fill_opacity, stroke, stroke_width and stroke_dasharray.
+        ``colors`` are fill and stroke; ``style`` takes the keys of SHAPE_STYLE.
         """
-        top, bottom = self._down(row), self._down(row + height)
-        places = {"x": left, "y": top, "width": width, "height": bottom - top}
-        self._shape("rect", {name: _short(x) for name, x in places.items()}, **look)
+        top, bottom = self._to_points(row), self._to_points(row + height)
+        rectangle = {"x": x, "y": top, "width": width, "height": bottom - top}
+        if colors:
+            style = {"fill": colors[0], "stroke": colors[1], **style}
+        self._add_shape("rect", {key: _format(value) for key, value in rectangle.items()}, **style)
         if text:
-            self.text(left + width / 2, row + height / 2, text, ink, bold=bold)
+            self.text(x + width / 2, row + height / 2, text, text_color, bold=bold)
 
     def row(
         self,
@@ -101,95 +102,93 @@ class Sheet:
         label: str,
         texts: Sequence[str],
         colors: tuple[str, str] | None = None,
+        *,
         only: int | None = None,
-        left: float = LABEL_WIDTH,
+        x: float = LABEL_WIDTH,
         width: float = CELL_WIDTH,
     ) -> None:
-        """Draw a row of cells that begin at ``left``, the label before them.
+        """Draw a row of cells from ``x`` to the right, and its label before them.
 
-        One that is picked, or ``only`` one cell of it, has colors: a fill, and a stroke for its
-        outline, which with bold type says the same without color.
+        ``colors`` (fill and stroke) highlight the row, or ``only`` one cell of it. Highlighted
+        text is bold, so that color is not the only difference.
         """
         fill, stroke = colors or ("none", QUIET)
-        picked = colors is not None
         if label:
-            self.text(left - 6, row + 0.5, label, stroke, "end", picked)
+            self.text(x - 6, row + 0.5, label, stroke, "end", colors is not None)
         for j, text in enumerate(texts):
-            chosen = picked and only in (None, j)
-            face, ink = (fill, INK) if chosen else ("none", QUIET)
-            self.cell(left + j * width, row, width, text, ink, chosen, fill=face)
-        if picked:
-            self.cell(left, row, width * len(texts), stroke=stroke, stroke_width=2)
+            bold = colors is not None and only in (None, j)
+            color = INK if bold else QUIET
+            self.cell(x + j * width, row, width, text, color, bold, fill=fill if bold else "none")
+        if colors:
+            self.cell(x, row, width * len(texts), stroke=stroke, stroke_width=2)
 
     def caption(self, row: float, text: str) -> None:
-        """Write a quiet line above the cells, flush with their left edge."""
+        """Write a caption above the cells, aligned with their left edge."""
         self.text(LABEL_WIDTH, row, text, QUIET, "start")
 
-    def line(self, *points: Place) -> None:
-        """Draw a line through points, each an x and a row."""
-        way = " ".join(f"{_short(x)} {_short(self._down(row))}" for x, row in points)
-        self._shape("path", {"d": f"M{way}"}, stroke=INK, stroke_width=1.2)
+    def line(self, *points: Point) -> None:
+        """Draw a line through points."""
+        path = " ".join(f"{_format(x)} {_format(self._to_points(row))}" for x, row in points)
+        self._add_shape("path", {"d": f"M{path}"}, stroke=INK, stroke_width=1.2)
 
-    def arrow(self, begin: Place, end: Place, ink: str = INK, bend: float = 0.0) -> None:
-        """Draw an arrow between two places, each an x and a row.
-
-        It may bend to the right by a share of its length, but not over the edge of the sheet.
-        """
-        a, b = (complex(x, self._down(row)) for x, row in (begin, end))
+    def arrow(self, start: Point, end: Point, color: str = INK, bend: float = 0.0) -> None:
+        """Draw an arrow, which bends to the right by a share of its length but stays inside."""
+        a, b = (complex(x, self._to_points(row)) for x, row in (start, end))
         bend = min(bend, 2 * (self.width - 2 - a.real) / abs(b - a))
-        middle = (a + b) / 2 - 1j * bend * (b - a)
-        along = (b - middle) / abs(b - middle)
-        a, b = a + 2 * (middle - a) / abs(middle - a), b - 2 * along
-        wings = [b - along * side for side in (4.2 + 2.1j, 4.2 - 2.1j)]
-        at = [f"{_short(p.real)} {_short(p.imag)}" for p in (a, middle, b, *wings)]
-        way = f"M{at[0]}Q{at[1]} {at[2]}M{at[3]}L{at[2]}L{at[4]}"
-        self._shape("path", {"d": way}, stroke=ink, stroke_width=1.3)
+        control = (a + b) / 2 - 1j * bend * (b - a)
+        direction = (b - control) / abs(b - control)
+        a, b = a + 2 * (control - a) / abs(control - a), b - 2 * direction
+        wings = [b - direction * side for side in (4.2 + 2.1j, 4.2 - 2.1j)]
+        points = [f"{_format(p.real)} {_format(p.imag)}" for p in (a, control, b, *wings)]
+        path = "M{0}Q{1} {2}M{3}L{2}L{4}".format(*points)
+        self._add_shape("path", {"d": path}, stroke=color, stroke_width=1.3)
 
     def dot(self, x: float, row: float) -> None:
-        """Draw a dot around a place."""
-        place = {"cx": _short(x), "cy": _short(self._down(row)), "r": "2"}
-        self._shape("circle", place, fill=INK, stroke=INK)
+        """Draw a dot."""
+        circle = {"cx": _format(x), "cy": _format(self._to_points(row)), "r": "2"}
+        self._add_shape("circle", circle, fill=INK, stroke=INK)
 
-    def finish(self, alt: str) -> Drawing:
-        """Return the Drawing that tells the story ``alt``; it ends a little below what is drawn."""
-        shapes = "".join(shape for _, shape in sorted(self._shapes, key=lambda found: found[0]))
+    def to_drawing(self, alt: str) -> Drawing:
+        """Return the drawing, cropped below the lowest shape or text."""
+        shapes = "".join(shape for _, shape in sorted(self._shapes, key=lambda shape: shape[0]))
+        start_tag = svg_start_tag(self.width, self._bottom + BOTTOM_MARGIN, alt)
         return Drawing(
-            f"{opening(self.width, self._lowest + FOOT, alt)}<g{_style({}, **SHAPE)}>{shapes}</g>"
-            f"<g{_style({}, **TEXT)}>{''.join(self._texts)}</g></svg>",
+            f"{start_tag}<g{_style({}, **SHAPE_STYLE)}>{shapes}</g>"
+            f"<g{_style({}, **TEXT_STYLE)}>{''.join(self._texts)}</g></svg>",
             alt,
         )
 
-    def _shape(self, kind: str, places: dict[str, str], **look: str | float) -> None:
-        where = " ".join(f'{name}="{place}"' for name, place in places.items())
-        over = float(look.get("stroke_width", SHAPE["stroke_width"]))
-        self._shapes.append((over, f"<{kind} {where}{_style(SHAPE, **look)}/>"))
+    def _add_shape(self, tag: str, attributes: dict[str, str], **style: str | float) -> None:
+        written = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+        stroke_width = float(style.get("stroke_width", SHAPE_STYLE["stroke_width"]))
+        self._shapes.append((stroke_width, f"<{tag} {written}{_style(SHAPE_STYLE, **style)}/>"))
 
-    def _down(self, row: float) -> float:
-        """Return how far below the upper edge a row begins, and remember the lowest."""
+    def _to_points(self, row: float) -> float:
+        """Return the distance of a row from the upper edge, and extend the sheet to it."""
         y = row * self._row_height
-        self._lowest = max(self._lowest, y)
+        self._bottom = max(self._bottom, y)
         return y
 
 
-def opening(width: float, height: float, alt: str) -> str:
-    """Return the first tag of a figure, which scales and is labeled with its story."""
+def svg_start_tag(width: float, height: float, alt: str) -> str:
+    """Return the start tag of a figure that scales with the page and has a label."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_short(width)} {_short(height)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_format(width)} {_format(height)}" '
         f'class="drawing" role="img" aria-label="{escape(alt)}" '
         'font-family="var(--pst-font-family-base, sans-serif)" style="width: 100%; '
-        f'max-width: {width * 1.25:.0f}px; background: {PLATE}; font-size: {FONT_SIZE:g}px">'
+        f'max-width: {width * 1.25:.0f}px; background: {BACKGROUND}; font-size: {FONT_SIZE:g}px">'
     )
 
 
-def _short(number: float) -> str:
+def _format(number: float) -> str:
     return f"{round(number, 1) + 0.0:g}"
 
 
-def _style(usual: dict[str, str | float], **style: str | float) -> str:
-    """Return a style attribute of what differs from the usual."""
-    said = [
-        f"{name.replace('_', '-')}: {PAINTS.get(str(value), value)}"
+def _style(defaults: dict[str, str | float], **style: str | float) -> str:
+    """Return a style attribute with the values that differ from the defaults, if any do."""
+    declarations = [
+        f"{name.replace('_', '-')}: {CSS_VALUES.get(str(value), value)}"
         for name, value in style.items()
-        if value != usual.get(name)
+        if value != defaults.get(name)
     ]
-    return f' style="{"; ".join(said)}"' if said else ""
+    return f' style="{"; ".join(declarations)}"' if declarations else ""

@@ -1,169 +1,178 @@
-"""Plots show the numbers that they are given, and name them."""
+"""Plots place the numbers that they are given, and label them."""
 
 import math
 import re
-from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
-from drawings import assert_sound, elements, texts
+from drawings import assert_valid, attributes, elements, texts
 
-from lookup_matmul.figures import (
-    draw_curves,
-    draw_intervals,
-    draw_parts,
-    draw_points,
-)
+from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
+from lookup_matmul.figures.points import place_names
 
-LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "a story"}
+LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "an alt text"}
 LOG = LABELS | {"log_x": True, "log_y": True}
-ASIDE = {"x_label": "time [µs]", "alt": "a story"}
+X_LABEL = {"x_label": "time [µs]", "alt": "an alt text"}
 TIMES = {"lookup": [(1.0, 2.0, 4.0), (1.0, 2.0, 8.0), (1.0, 4.0, 8.0)]}
 GROUPS = {
     "small": {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)},
     "large": {"lookup": (5.0, 6.0, 7.0)},
 }
-WHOLES = {"whole": {"left": 2.0, "right": 1.0}, "other": {"right": 5.0}}
+BARS = {"first": {"lookup": 2.0, "sum": 1.0}, "second": {"sum": 5.0}}
 ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
 NAMES, KINDS = ["cat", "dog", "cow", "tea"], [0, 0, 0, 1]
 DRAWINGS = {
     "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
     "spreads": draw_curves([1, 10, 100], TIMES, **LOG),
-    "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **ASIDE),
-    "parts": draw_parts(WHOLES, **ASIDE),
-    "points": draw_points(ROWS, NAMES, KINDS, start=ROWS - 1, alt="a story"),
+    "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **X_LABEL),
+    "parts": draw_parts(BARS, **X_LABEL),
+    "points": draw_points(ROWS, NAMES, KINDS, start=ROWS - 1, alt="an alt text"),
 }
-SAID = {
+TEXTS = {
     "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
     "spreads": {"ids", "time [µs]"},
     "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
-    "parts": {"whole: 3", "other: 5", "left", "right", "time [µs]"},
+    "parts": {"first: 3", "second: 5", "lookup", "sum", "time [µs]"},
     "points": {*NAMES, "first number of the row", "second number"},
 }
 
 
+def near(expected):
+    """Return an approximation within the rounding of SVG coordinates."""
+    return pytest.approx(expected, rel=1e-3)
+
+
+def straight_lines(svg, width):
+    """Return x and y of both ends of the straight lines with a width, in document order."""
+    ends = r'd="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*"[^>]*stroke-width: '
+    return [tuple(map(float, line)) for line in re.findall(ends + rf"{width}[;\"]", svg)]
+
+
+def marker_positions(svg):
+    """Return the positions of markers, without ticks, in document order."""
+    uses = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
+    return [attributes(use, "x", "y") for use in uses]
+
+
 @pytest.mark.parametrize("name", DRAWINGS)
-def test_a_plot_is_sound_and_names_what_it_shows(name):
-    """Labels, curves and marks are texts, each with a halo, before which lines end."""
+def test_a_plot_is_valid_and_labels_what_it_contains(name):
+    """Every text has an outline, which interrupts lines behind it."""
     drawing = DRAWINGS[name]
-    assert_sound(drawing)
-    assert SAID[name] <= {text.strip() for text in texts(drawing.svg)}
+    assert_valid(drawing)
+    assert TEXTS[name] <= {text.strip() for text in texts(drawing.svg)}
     styles = [text.get("style") or "" for text in elements(drawing.svg, "text")]
     assert all("paint-order: stroke" in style for style in styles)
 
 
-def test_several_plots_fit_on_one_page():
-    """Their ids do not collide, and drawing again gives the same text."""
-    ids = [re.findall(r'\bid="([^"]+)"', drawing.svg) for drawing in DRAWINGS.values()]
-    alike = draw_points(ROWS, NAMES, KINDS, alt="another story")
-    ids.append(re.findall(r'\bid="([^"]+)"', alike.svg))
-    assert not set(ids[-1]) & set(ids[-2])
-    assert draw_points(ROWS, NAMES, KINDS, alt="another story") == alike
+def test_ids_of_two_plots_on_a_page_do_not_collide():
+    """The same call returns the same drawing."""
+    first, second, repeated = (draw_points(ROWS, NAMES, KINDS, alt=alt) for alt in "abb")
+    first_ids, second_ids = (set(re.findall(r'\bid="([^"]+)"', x.svg)) for x in (first, second))
+    assert not first_ids & second_ids
+    assert repeated == second
 
 
-def bars(svg, width):
-    """Return the ends of the straight lines of a width, in the order in which they were drawn."""
-    ends = r'd="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*"[^>]*stroke-width: '
-    return [tuple(map(float, bar)) for bar in re.findall(ends + rf"{width}[;\"]", svg)]
+def test_spreads_extend_from_low_to_high_on_a_logarithmic_axis():
+    """The curve connects the middles."""
+    svg = DRAWINGS["spreads"].svg
+    lines = straight_lines(svg, 4)
+    lengths = [bottom - top for _, bottom, _, top in lines]
+    logs = [math.log2(high / low) for low, _, high in TIMES["lookup"]]
+    assert lengths == near([x * lengths[0] / 2 for x in logs])
+    heights = [line[1] - y for line, (_, y) in zip(lines, marker_positions(svg), strict=True)]
+    assert heights == near([lengths[0] / 2, lengths[0] / 2, lengths[0]])
 
 
-def marks(svg):
-    """Return the places of all marks but ticks, in the order in which they were drawn."""
-    found = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
-    return [(float(use.get("x", "")), float(use.get("y", ""))) for use in found]
-
-
-def test_spreads_reach_from_low_to_high_on_a_logarithmic_axis():
-    """Each from its low to its high quartile, and the curve leads through the middle ones."""
-    ends = bars(DRAWINGS["spreads"].svg, 4)
-    lengths = [bottom - top for _, bottom, _, top in ends]
-    logs = [math.log(high / low) for low, _, high in TIMES["lookup"]]
-    assert lengths == pytest.approx([x / logs[0] * lengths[0] for x in logs], rel=1e-3)
-    above = [bar[1] - y for bar, (_, y) in zip(ends, marks(DRAWINGS["spreads"].svg), strict=True)]
-    assert above == pytest.approx([lengths[0] / 2, lengths[0] / 2, lengths[0]], rel=1e-3)
-
-
-def test_intervals_reach_from_low_to_high_on_a_scale_that_begins_at_zero():
-    """Four points: the left edge, and the ends of three bars; a mark is at the middle."""
-    svg = draw_intervals(GROUPS, **ASIDE).svg
-    (a, _, b, _), (c, _, d, _), (e, _, f, _) = bars(svg, 3)
+def test_intervals_extend_from_low_to_high_on_an_axis_from_zero():
+    """Markers are at the middles, and zero is at the left edge."""
+    svg = draw_intervals(GROUPS, **X_LABEL).svg
+    (a, _, b, _), (c, _, d, _), (e, _, f, _) = straight_lines(svg, 3)
     unit = (e - a) / 4  # from 1 to 5
-    assert (b - a, d - c, f - e, c - a) == pytest.approx(
-        (3 * unit, 0, 2 * unit, 2 * unit), rel=1e-3
-    )
-    assert a - unit == pytest.approx(12, rel=1e-3)
+    assert (b - a, d - c, f - e, c - a) == near((3 * unit, 0, 2 * unit, 2 * unit))
+    assert a - unit == near(12)
     middles = [a + (middle - 1) * unit for middle in (2, 3, 6)]
-    assert [x for x, _ in marks(svg)] == pytest.approx(middles, rel=1e-3)
+    assert [x for x, _ in marker_positions(svg)] == near(middles)
 
 
 @pytest.mark.parametrize("limit", [4.0, 14.0])
-def test_a_limit_stands_at_its_number(limit):
-    """Also beyond what was measured: the axis reaches as far."""
-    svg = draw_intervals(GROUPS, limit=("bound", limit), **ASIDE).svg
-    ((x, *_),), ((a, *_), _, (e, *_)) = bars(svg, r"1\.2"), bars(svg, 3)
-    assert x == pytest.approx(a + (limit - 1) * (e - a) / 4, rel=1e-3)
+def test_a_limit_is_at_its_value(limit):
+    """The axis includes a limit beyond all measurements."""
+    svg = draw_intervals(GROUPS, limit=("bound", limit), **X_LABEL).svg
+    ((x, *_),), ((a, *_), _, (e, *_)) = straight_lines(svg, r"1\.2"), straight_lines(svg, 3)
+    assert x == near(a + (limit - 1) * (e - a) / 4)
     assert x < 330 - 18  # the right edge
 
 
-def test_a_limit_strikes_no_name():
-    """It is one line along all bars, drawn before the names, whose halos interrupt it."""
+def test_a_limit_is_behind_the_names():
+    """It is one line along all bars, and outlines of names interrupt it."""
     svg = DRAWINGS["intervals"].svg
-    ((_, one, _, other),) = bars(svg, r"1\.2")
-    thick = [y for _, y, _, _ in bars(svg, 3)]
-    assert min(one, other) < min(thick) < max(thick) < max(one, other)
-    names = list(re.finditer(r"<text[^>]*>(?:lookup|product)<", svg))
-    line = re.search(r"stroke-width: 1\.2[;\"]", svg)
-    assert len(names) == 3
-    assert all(name.start() > line.start() for name in names)
+    ((_, start, _, end),) = straight_lines(svg, r"1\.2")
+    bar_y = [y for _, y, _, _ in straight_lines(svg, 3)]
+    assert min(start, end) < min(bar_y) < max(bar_y) < max(start, end)
+    line, *names = re.finditer(r'stroke-width: 1\.2[;"]|<text[^>]*>(?:lookup|product)<', svg)
+    assert (line.group()[:6], len(names)) == ("stroke", 3)
 
 
 def test_parts_are_as_long_as_they_are_large():
-    """One after the other, each part in the pattern of its name."""
-    corners = re.findall(
-        r'd="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*"[^>]*fill: url', DRAWINGS["parts"].svg
-    )
-    (begin, end), (edge, other) = [(float(a), float(b)) for a, b in corners[:2]]
-    unit = end - begin
-    # The other part has no pattern.
-    assert (begin - edge, other - edge) == pytest.approx((2 * unit, 5 * unit), rel=1e-3)
-    for size, said in ((999.4, "999"), (999.6, "1,000"), (2048.0, "2,048")):
-        assert f"large: {said}" in texts(draw_parts({"large": {"left": size}}, **ASIDE).svg)
+    """A part begins where the part before it ends."""
+    first_corners = r'd="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*"[^>]*fill: url'
+    corners = re.findall(first_corners, DRAWINGS["parts"].svg)  # only "sum" has a pattern
+    (start, end), (bar_x, bar_end) = [tuple(map(float, pair)) for pair in corners[:2]]
+    unit = end - start
+    assert (start - bar_x, bar_end - bar_x) == near((2 * unit, 5 * unit))
+    for total, text in ((999.4, "999"), (999.6, "1,000"), (2048.0, "2,048")):
+        assert f"bar: {text}" in texts(draw_parts({"bar": {"part": total}}, **X_LABEL).svg)
 
 
 @pytest.mark.parametrize(
     ("y", "log_y"), [([0.0, 1.0], True), ([math.nan, 1.0], False), ([1.0, math.inf], False)]
 )
-def test_a_number_without_a_place_is_no_gap(y, log_y):
-    """Matplotlib would leave it out and say nothing."""
+def test_numbers_without_a_position_raise(y, log_y):
+    """Matplotlib would leave them out without a warning."""
     with pytest.raises(ValueError, match="the plot holds"):
-        draw_curves([1, 2], {"a": y}, x_label="x", y_label="y", alt="a", log_y=log_y)
+        draw_curves([1, 2], {"a": y}, **LABELS, log_y=log_y)
 
 
-def test_lines_lead_to_each_point_from_its_start_and_its_name():
-    """Thin ones, all of one length here, and dotted ones, in the order of the names."""
+def test_lines_lead_to_each_point_from_its_start_and_from_its_name():
+    """Lines from starts are thin, and lines from names dotted."""
     svg = DRAWINGS["points"].svg
-    places = marks(svg)[1::2]  # a point follows its start
-    thin = [(c, d, c - a, d - b) for a, b, c, d in bars(svg, r"0\.7")]
-    assert thin == [pytest.approx((x, y, *thin[0][2:]), abs=0.01) for x, y in places]
+    points = marker_positions(svg)[1::2]  # the start of each point precedes it
+    lines = [(c, d, c - a, d - b) for a, b, c, d in straight_lines(svg, r"0\.7")]
+    assert lines == [pytest.approx((x, y, *lines[0][2:]), abs=0.01) for x, y in points]
     dotted = re.findall(r'([\d.]+) ([\d.]+) +"[^>]*dasharray', svg)
-    named = [places[NAMES.index(text)] for text in texts(svg) if text in NAMES]
-    ends = [math.dist(map(float, end), at) for end, at in zip(dotted, named, strict=True)]
+    named = [points[NAMES.index(text)] for text in texts(svg) if text in NAMES]
+    ends = [math.dist(map(float, end), point) for end, point in zip(dotted, named, strict=True)]
     assert max(ends) < 3.5
 
 
-def test_names_of_near_points_do_not_overlap():
-    """Each of three names beside one another stands a line above the last."""
-    nodes = elements(DRAWINGS["points"].svg, "text")
-    heights = sorted(float(node.get("y", "")) for node in nodes if node.text in NAMES[:3])
-    assert min(b - a for a, b in pairwise(heights)) >= 12
+@pytest.mark.parametrize(
+    ("obstacles", "x", "alignment"),
+    [([], 126, "left"), ([(140, 100)], 84, "right"), ([(140, 100), (70, 100)], 126, "left")],
+)
+def test_names_of_close_points_form_a_column_beside_them(obstacles, x, alignment):
+    """It is 16 points from the nearest, on the side where it hides fewer points, lines 14 apart."""
+    markers = np.array([(100.0, 110.0), (110.0, 100.0), (105.0, 90.0), *obstacles])
+    places = place_names(markers, 3)
+    assert places == {2: (x, 86, alignment), 1: (x, 100, alignment), 0: (x, 114, alignment)}
+
+
+@pytest.mark.parametrize(
+    ("marker", "obstacle", "expected"),
+    [((100.0, 100.0), (120.0, 100.0), (92, "right")), ((45.0, 100.0), (65.0, 100.0), (53, "left"))],
+)
+def test_a_name_on_the_left_needs_room(marker, obstacle, expected):
+    """A single name is 8 points from its point."""
+    x, alignment = expected
+    assert place_names(np.array([marker, obstacle]), 1) == {0: (x, 100, alignment)}
 
 
 @pytest.mark.parametrize(
     ("y", "ticks"),
     [((1e-5, 10.0), "10⁻⁵ 10⁻¹ 1 10"), ((30.0, 500.0), "100 200"), ((0.01, 1e3), "0.01 1 1,000")],
 )
-def test_a_logarithmic_axis_has_one_text_for_each_number(y, ticks):
-    """Whole numbers where they fit, else powers, all of one kind."""
+def test_ticks_of_a_logarithmic_axis_are_one_text_each(y, ticks):
+    """They are numbers in full if all are short, else powers."""
     svg = draw_curves([0, 1], {"c": y}, **LABELS, log_y=True).svg
     assert set(ticks.split()) <= set(texts(svg))
     assert "tspan" not in svg

@@ -1,63 +1,64 @@
-"""A sheet writes well-formed SVG: texts are escaped, colors are the page's, and all is on it."""
+"""A sheet writes valid SVG: escaped texts, colors of the page, and all shapes inside."""
 
-from drawings import assert_inside, assert_sound, box, elements, heights, texts
+from drawings import arrow_heights, assert_valid, attributes, elements, size, texts
 
-from lookup_matmul.figures.palette import COLORS, FILLS, INK, STROKES, colors_of
+from lookup_matmul.figures.palette import COLORS, FILLS, INK, STROKES, id_colors
 from lookup_matmul.figures.sheet import CELL_HEIGHT, CELL_WIDTH, Sheet
 
 
-def drawn():
-    """Draw one of each on a sheet."""
+def draw_everything():
+    """Draw one shape of each kind."""
     sheet = Sheet(200)
     sheet.text(100, 0.5, 'a < b & "c"')
-    sheet.row(1, "row 0", ["1.5", "2.5"], colors_of(2))
-    sheet.row(2, "row 1", ["0", "1"], colors_of(3), only=1)
+    sheet.row(1, "row 0", ["1.5", "2.5"], id_colors(2))
+    sheet.row(2, "row 1", ["0", "1"], id_colors(3), only=1)
     sheet.line((4, 3.2), (150, 3.2))
-    sheet.arrow((150, 1.5), (150, 2.5), colors_of(2)[1], bend=9.0)
+    sheet.arrow((150, 1.5), (150, 2.5), id_colors(2)[1], bend=9.0)
     sheet.cell(42, 4, 49, fill=FILLS[0], fill_opacity=0.5, stroke_dasharray="1 2")
     sheet.dot(50, 4.5)
-    return sheet.finish('The story of <a> & "b".')
+    return sheet.to_drawing('The alt of <a> & "b".')
 
 
-def test_a_drawing_is_sound_and_everything_is_on_it():
-    """Also an arrow that was to bend further than the sheet is wide."""
-    assert_sound(drawn())
-    assert_inside(drawn())
-    assert drawn()._repr_html_() == drawn().svg
+def test_every_shape_is_inside_the_sheet():
+    """An arrow that would bend over the edge bends less."""
+    drawing = draw_everything()
+    assert_valid(drawing)
+    assert drawing._repr_html_() == drawing.svg
 
 
-def test_a_label_stands_before_its_row_and_a_text_in_the_middle_of_its_cell():
-    """And the sheet ends just below, so that every caption is as near."""
+def test_a_row_has_its_label_on_the_left_and_texts_in_the_middle_of_cells():
+    """The sheet ends 8 points below the lowest shape."""
     sheet = Sheet(200)
     sheet.row(3, "row 0", ["1", "2"])
-    drawing = sheet.finish("A row.")
-    left = [float(cell.get("x", "")) for cell in elements(drawing.svg, "rect")]
-    label, *middles = [float(text.get("x", "")) for text in elements(drawing.svg, "text")]
-    assert label < left[0]
-    assert middles == [x + CELL_WIDTH / 2 for x in left]
-    assert box(drawing)[1] == 4 * CELL_HEIGHT + 8
+    drawing = sheet.to_drawing("A row.")
+    left_edges = [x for cell in elements(drawing.svg, "rect") for x in attributes(cell, "x")]
+    label, *middles = [x for text in elements(drawing.svg, "text") for x in attributes(text, "x")]
+    assert label < left_edges[0]
+    assert middles == [x + CELL_WIDTH / 2 for x in left_edges]
+    assert size(drawing)[1] == 4 * CELL_HEIGHT + 8
 
 
-def test_an_arrow_points_to_its_end_and_a_wider_outline_lies_over_a_narrower_one():
-    """Whatever was drawn first."""
+def test_wide_outlines_cover_narrow_ones_and_arrows_point_to_their_end():
+    """The order in which shapes were drawn does not matter."""
     sheet = Sheet(100)
     sheet.cell(0, 0, 50, stroke_width=2)
     sheet.cell(50, 0, 50)
     sheet.arrow((50, 0), (50, 2))
-    drawing = sheet.finish("Down.").svg
-    assert [cell.get("x") for cell in elements(drawing, "rect")] == ["50", "0"]
-    ((begin, tip),) = map(heights, elements(drawing, "path"))
-    assert begin < tip
+    svg = sheet.to_drawing("Down.").svg
+    assert [cell.get("x") for cell in elements(svg, "rect")] == ["50", "0"]
+    ((start, tip),) = map(arrow_heights, elements(svg, "path"))
+    assert start < tip
 
 
-def test_texts_and_the_story_are_escaped():
-    """A reader sees the very signs, in the picture and in its label."""
-    assert texts(drawn().svg)[0] == 'a < b & "c"'
-    assert elements(drawn().svg, "svg")[0].get("aria-label") == 'The story of <a> & "b".'
+def test_texts_and_alt_are_escaped():
+    """A parser returns the original characters."""
+    svg = draw_everything().svg
+    assert texts(svg)[0] == 'a < b & "c"'
+    assert elements(svg, "svg")[0].get("aria-label") == 'The alt of <a> & "b".'
 
 
-def test_an_id_has_one_color_everywhere():
-    """They repeat after eight, and no two colors are written alike."""
-    assert colors_of(10) == colors_of(2) == (FILLS[2], STROKES[2])
+def test_ids_have_distinct_colors_that_repeat_after_eight():
+    """Each color is the default of a CSS property."""
+    assert id_colors(10) == id_colors(2) == (FILLS[2], STROKES[2])
     assert len(set(COLORS.values())) == len(COLORS) == 22
-    assert f"var(--figure-ink, {INK})" in drawn().svg
+    assert f"var(--figure-ink, {INK})" in draw_everything().svg

@@ -1,0 +1,73 @@
+"""A language model whose input and output share one table."""
+
+from collections.abc import Sequence
+
+import torch
+
+from lookup_matmul.figures.palette import INK, QUIET, id_colors
+from lookup_matmul.figures.sheet import Drawing, Sheet
+
+TABLE_X, TABLE_WIDTH, MODEL_X, RIGHT = 4.0, 74.0, 152.0, 322.0
+
+
+def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) -> Drawing:
+    """Draw a text on its way through a language model that looks up and multiplies one table.
+
+    All tokens but the last are inputs, and all but the first are targets.
+    """
+    inputs, targets = ids[:-1].tolist(), ids[1:].tolist()
+    n, sheet = len(inputs), Sheet(RIGHT + 4)
+    width = (RIGHT - MODEL_X) / n
+    for y, label, texts, cell_ids in (
+        (0.1, "text", tokens[:-1], inputs),
+        (1.8, "ids", inputs, inputs),
+        (4.2, "rows", inputs, inputs),
+        (5.3, "+ position", range(n), []),
+        (8.5, "results", ["h"] * n, []),
+        (11.4, "scores", [f"{vocab_size:,} scores"] * n, []),
+        (13.1, "loss reads", targets, targets),
+    ):
+        sheet.text(MODEL_X - 6, y + 0.5, label, QUIET, "end")
+        bold, stroke_width = (True, 1.4) if cell_ids else (False, 0.8)
+        for j, text in enumerate(texts):
+            cell = (MODEL_X + j * width, y, width, str(text), INK, bold)
+            colors = id_colors(cell_ids[j]) if cell_ids else None
+            sheet.cell(*cell, colors=colors, stroke_width=stroke_width)
+    model = (MODEL_X, 6.8, RIGHT - MODEL_X, "the rest of the model")
+    sheet.cell(*model, height=1.2, stroke=INK)
+    for start, end in ((1.15, 1.8), (6.3, 6.8), (8.0, 8.5), (12.4, 13.1)):
+        for j in range(n):
+            x = MODEL_X + (j + 0.5) * width
+            sheet.arrow((x, start), (x, end), QUIET)
+    _draw_table(sheet, inputs, sorted({*inputs, *targets}), vocab_size)
+    sheet.text(MODEL_X, 3.5, f"lookup: copies {n} rows", anchor="start", bold=True)
+    sheet.text(MODEL_X, 10.45, f"product: all {vocab_size:,} rows", anchor="start", bold=True)
+    rows, positions = ", ".join(map(str, inputs)), ", ".join(map(str, range(n)))
+    losses = ", ".join(f"{token} at position {t}" for t, token in enumerate(targets))
+    return sheet.to_drawing(
+        f"{', '.join(tokens[:-1])} go in as ids {rows}. The lookup copies rows {rows} of the "
+        f"table, the position rows {positions} are added, and the rest of the model follows. At "
+        f"the other end each result is multiplied by all {vocab_size:,} rows of the same table, "
+        f"the {vocab_size:,} scores become probabilities, and the loss reads one: {losses}."
+    )
+
+
+def _draw_table(sheet: Sheet, inputs: list[int], shown: list[int], vocab_size: int) -> None:
+    """Draw the rows of all tokens, with dots for rows between, and arrows into the model."""
+    right, middle, arrow_end = TABLE_X + TABLE_WIDTH, TABLE_X + TABLE_WIDTH / 2, MODEL_X - 4
+    height = 1.7 * len(shown) + 0.7
+    top = 6.1 - height / 2
+    sheet.text(TABLE_X, top - 1.1, "one table,", anchor="start", bold=True)
+    sheet.text(TABLE_X, top - 0.4, f"{vocab_size:,} rows", anchor="start", bold=True)
+    sheet.cell(TABLE_X, top, TABLE_WIDTH, height=height, stroke_width=1.6)
+    for k in range(len(shown) + 1):
+        sheet.text(middle, top + 1.7 * k + 0.35, "⋮", QUIET)
+    fork, row_y = right + 9, {token: top + 1.7 * k + 1.2 for k, token in enumerate(shown)}
+    for token, y in row_y.items():
+        cell = (TABLE_X, y - 0.5, TABLE_WIDTH, f"row {token}")
+        sheet.cell(*cell, bold=True, colors=id_colors(token))
+    for token in set(inputs):
+        sheet.line((right, row_y[token]), (fork, row_y[token]), (fork, 3.5), (fork + 3, 3.5))
+    sheet.arrow((fork, 3.5), (arrow_end, 3.5))
+    sheet.line((middle, top + height), (middle, 10.45), (middle + 3, 10.45))
+    sheet.arrow((middle, 10.45), (arrow_end, 10.45))

@@ -1,0 +1,30 @@
+"""The rows of a table that each step of an optimizer moves."""
+
+import torch
+
+from lookup_matmul.figures.palette import MARK, QUIET
+from lookup_matmul.figures.sheet import Drawing, Sheet
+
+X, CELL_WIDTH = 24.0, 36.0
+
+
+def draw_moves(moved: torch.Tensor, used: torch.Tensor, alt: str) -> Drawing:
+    """Draw rows against steps: shaded where a row moved, with a dot where the batch used it.
+
+    ``moved`` and ``used`` are boolean and have shape (rows, steps).
+    """
+    rows, steps = moved.shape
+    sheet = Sheet(X + steps * CELL_WIDTH + 8, 22)
+    sheet.text(X, 0.5, "row of the table", anchor="start")
+    for i in range(rows):
+        sheet.text(X - 6, i + 1.6, str(i), QUIET, "end")
+        for j in range(steps):
+            fill = MARK if moved[i, j] else "none"
+            # A pale shade, so that the dot stays visible.
+            sheet.cell(X + j * CELL_WIDTH, i + 1.1, CELL_WIDTH, fill=fill, fill_opacity=0.6)
+            if used[i, j]:
+                sheet.dot(X + (j + 0.5) * CELL_WIDTH, i + 1.6)
+    for j in range(steps):
+        sheet.text(X + (j + 0.5) * CELL_WIDTH, rows + 1.6, str(j), QUIET)
+    sheet.text(X + steps * CELL_WIDTH / 2, rows + 2.4, "step")
+    return sheet.to_drawing(alt)
