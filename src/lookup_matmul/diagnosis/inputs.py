@@ -89,15 +89,11 @@ def read_batch(ids_or_rows: Any, *, bag_ids: bool) -> Batch:
 def read_tolerance(atol: float, rtol: float) -> Tolerance:
     """Return a checked tolerance, or raise."""
     for name, value in (("atol", atol), ("rtol", rtol)):
-        if not isinstance(value, Real):
-            raise TypeError(
-                f"{name} is a {type(value).__name__}, expected a number; pass for instance "
-                f"{name}=1e-3, or .item() of a tensor."
-            )
-        if not math.isfinite(value) or value < 0:
-            raise ValueError(
-                f"{name} is {value}, expected a finite number of at least 0; pass the largest "
-                f"difference to accept, for instance {name}=1e-3, or 0 for none."
+        if not isinstance(value, Real) or not 0 <= value < math.inf:
+            error = ValueError if isinstance(value, Real) else TypeError
+            raise error(
+                f"{name} is {value!r}, expected a finite number of at least 0; pass the largest "
+                f"difference to accept, for instance {name}=1e-3."
             )
     return Tolerance(float(atol), float(rtol))
 
