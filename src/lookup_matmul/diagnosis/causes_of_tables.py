@@ -174,9 +174,9 @@ def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
     if ((x * factors - y).abs() > error * y.abs()).any():
         return nothing
     # A number fits by chance with a probability of about the error, and one row always fits.
-    others = min(len(torch.unique(rows[rows != 0].abs())) for rows in (x, y)) - 1
+    free_numbers = min(len(torch.unique(rows[rows != 0].abs())) for rows in (x, y)) - 1
     nonzero = x.any(1)
-    if error**others > 1e-12 or nonzero.sum() < 2:
+    if error**free_numbers > 1e-12 or nonzero.sum() < 2:
         return nothing
     factor, root = float(factors[nonzero][0]), x.shape[1] ** 0.5
     lengths = [rows[nonzero].norm(dim=1) for rows in (x, y)]

@@ -145,13 +145,13 @@ def _explain(
     before = measure(pair)
     if search.agrees_at_least(before):
         return Comparison(before, before), pair
-    remedies, tried = search.find_remedies(pair, causes, measure)
+    remedies, names = search.find_remedies(pair, causes, measure)
     repaired = search.apply_remedies(pair, remedies)
-    named = []
-    for remedy in remedies:
-        others = [other for other in remedies if other is not remedy]
-        named.append(_to_cause(remedy, search.apply_remedies(pair, others)))
-    return Comparison(before, measure(repaired), tuple(named), tuple(tried)), repaired
+    causes_named = []
+    for i, remedy in enumerate(remedies):
+        without_it = search.apply_remedies(pair, remedies[:i] + remedies[i + 1 :])
+        causes_named.append(_to_cause(remedy, without_it))
+    return Comparison(before, measure(repaired), tuple(causes_named), tuple(names)), repaired
 
 
 def _to_cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:

@@ -107,8 +107,8 @@ def _drop_unneeded(
     pair: Pair, remedies: list[Remedy], is_enough: Callable[[Pair], bool]
 ) -> list[Remedy]:
     """Drop remedies without which the pair agrees, the least specific first."""
-    for remedy in reversed(remedies):
-        remaining = [kept for kept in remedies if kept is not remedy]
+    for i in reversed(range(len(remedies))):
+        remaining = remedies[:i] + remedies[i + 1 :]
         if is_enough(apply_remedies(pair, remaining)):
             return _drop_unneeded(pair, remaining, is_enough)
     return remedies

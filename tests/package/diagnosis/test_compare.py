@@ -216,9 +216,9 @@ def test_evidence_for_an_order_names_repaired_rows_too():
 
 def test_an_order_without_a_match_for_two_rows_is_not_named():
     """Two rows of b that a does not have make it another table."""
-    other = TABLE[[1, 0, 2, 3, 4, 5, 6]]
-    other[5:] += 1
-    assert_causes(compare(TABLE, other, torch.tensor([0, 1, 2])), "weights")
+    table = TABLE[[1, 0, 2, 3, 4, 5, 6]]
+    table[5:] += 1
+    assert_causes(compare(TABLE, table, torch.tensor([0, 1, 2])), "weights")
 
 
 @pytest.mark.parametrize("ids", [[2], [2, 2, 2]])
@@ -402,9 +402,25 @@ def test_gradients_of_repeated_ids_have_a_bound():
     assert 0 < report.before.bound < 0.1
 
 
+def test_every_rounding_is_in_the_bound_of_a_gradient(monkeypatch):
+    """A value is converted and multiplied once per side; here a product is off by one unit."""
+    linear, eps = F.linear, torch.finfo(torch.float32).eps
+    monkeypatch.setattr(F, "linear", lambda rows, *args: linear(rows * (1 + eps), *args))
+    table = torch.zeros(200, 8)
+    rows = torch.arange(200), torch.arange(201), torch.full((200,), 2.0).double()
+    bag = nn.EmbeddingBag.from_pretrained(table, False, mode="sum", include_last_offset=True)
+    assert compare(bag, make_linear(table), rows, gradients=True).gradients.verdict == ROUNDING
+
+
 def test_gradients_of_tables_of_different_lengths_are_compared():
     """Only for the rows that both have, whichever table is longer."""
     for rows in (5, 7):
         tables = TABLE[:rows].clone(), TABLE[: 12 - rows].clone()
         report = compare(*(table.requires_grad_() for table in tables), IDS, gradients=True)
         assert (report.gradients.verdict, report.gradients.before.total) == (BITS, 15)
+
+
+def test_tables_without_columns_agree():
+    """Their sums hold no number that could differ."""
+    rows = torch.tensor([0, 1]), torch.tensor([0, 2])
+    assert compare(TABLE[:, :0], TABLE[:, :0], rows).verdict == BITS

@@ -78,7 +78,7 @@ def test_input_that_is_refused(ids_or_rows, error, message):
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
-        (-1e-9, ValueError, "is -1e-09, expected a finite number of at least 0; pass the largest"),
+        (-1, ValueError, "is -1, expected a finite number of at least 0; pass the largest"),
         (float("nan"), ValueError, "is nan, expected a finite number of at least 0"),
         (float("inf"), ValueError, "is inf, expected a finite number of at least 0"),
         ("1e-3", TypeError, "is '1e-3', expected a finite number of at least 0"),
