@@ -6,9 +6,9 @@ import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from lookup_matmul.diagnosis import report
-from lookup_matmul.diagnosis.inputs import Batch
+from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.report import EXACT, Agreement, Tolerance
+from lookup_matmul.diagnosis.report import Agreement
 from lookup_matmul.diagnosis.run import Outcome, Pair, compute_output, describe_error
 from lookup_matmul.diagnosis.run import renormalize_table as renormalize
 from lookup_matmul.equality.assertions import bits_differ, difference
@@ -78,7 +78,7 @@ def compare_outcomes(
         largest=float(gap.max()) if a.numel() else 0.0,
         bound=float(rounded.max()) if rounded.numel() else 0.0,
         reason="; ".join(filter(None, (mismatch, dtypes))),
-        tolerance=tolerance,
+        **tolerance._asdict(),
     )
     if not agreement.differing:
         return agreement

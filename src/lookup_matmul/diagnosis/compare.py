@@ -40,8 +40,8 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of two layers on an input, and name the causes of a difference.
 
-    Remedies are applied to a description of the two layers, alone and together. A cause is named if
-    the layers agree with its remedy and do not without it. The layers themselves do not change.
+    A cause is named if the layers agree with its remedy and do not without it. Remedies are applied
+    to a description of the layers, which do not change.
 
     A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary size, embedding
     dimension), or a function around any other module. A function gets the input as it was passed
@@ -53,11 +53,9 @@ def compare(
     rows, an EmbeddingBag gets the offsets as they are, and an Embedding, which takes no values,
     adds up the rows that are named.
 
-    With ``gradients=True``, the gradients of the tables are compared, too, once the outputs agree,
-    for positive random gradients of the outputs.
-
-    No cause is sought if ``|a - b| <= atol + rtol * |b|`` for all numbers, as in
-    :func:`torch.testing.assert_close`, whatever their dtypes. A remedy may leave as much, too.
+    With ``gradients=True``, the gradients of the tables are compared once the outputs agree, for
+    positive random gradients of the outputs. Numbers of any dtype agree if
+    ``|a - b| <= atol + rtol * |b|``, as in ``torch.testing.assert_close``; no cause is sought then.
 
     A TypeError is raised for other kinds of layers and inputs, a layer with a forward of its own, a
     dtype that is not multiplied, a tolerance that is not a number, and gradients of a function. A

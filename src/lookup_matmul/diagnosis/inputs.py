@@ -5,15 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from lookup_matmul.diagnosis.report import Tolerance
 from lookup_matmul.inputs import check_id_tensor
 from lookup_matmul.sparse.bags import Bags, is_scipy
 from lookup_matmul.sparse.read import to_bags
 from lookup_matmul.sparse.sums import dense_rows
+
+
+class Tolerance(NamedTuple):
+    """The difference that the caller accepts: ``|a - b| <= atol + rtol * |b|``."""
+
+    atol: float = 0.0
+    rtol: float = 0.0
+
+
+EXACT = Tolerance()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
 
 BITS = "equal in every bit"
 VALUE = "equal in value"
@@ -15,19 +14,6 @@ NOT_COMPARABLE = "not to be compared"
 VERDICTS = (BITS, VALUE, ROUNDING, TOLERANCE, DIFFERENT, NOT_COMPARABLE)
 
 
-class Tolerance(NamedTuple):
-    """The difference that the caller accepts: ``|a - b| <= atol + rtol * |b|``."""
-
-    atol: float = 0.0
-    rtol: float = 0.0
-
-    def __str__(self) -> str:
-        return f"atol={self.atol}, rtol={self.rtol}"
-
-
-EXACT = Tolerance()
-
-
 @dataclass(frozen=True)
 class Agreement:
     """How well two tensors agree.
@@ -35,11 +21,11 @@ class Agreement:
     ``verdict`` is ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of
     NaN differ; ``"equal within the bound of rounding"``; ``"equal within the tolerance"``;
     ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient.
-    ``differing`` of ``total`` numbers differ: in any bit, or by more than ``bound`` and
-    ``tolerance`` allow if the verdict is ``"different"``. ``first`` is the index of the first of
-    them, ``values`` are the two numbers there, and ``largest`` is the largest difference, infinite
-    where only one side is NaN or infinite. ``bound`` is the most that rounding allows at any index,
-    0.0 if no sum is rounded. ``reason`` names another difference, such as that of the shapes.
+    ``differing`` of ``total`` numbers differ: in any bit; beyond rounding if the verdict is the
+    tolerance; or beyond both if it is ``"different"``. ``first`` is the index of the first of them,
+    ``values`` are the two numbers there, and ``largest`` is the largest difference, infinite where
+    only one side is NaN or infinite. ``bound`` is the most that rounding allows at any index, 0.0
+    if no sum is rounded. ``reason`` names another difference, such as that of the shapes.
 
     Examples
     --------
@@ -58,12 +44,14 @@ is 0.5
     largest: float = 0.0
     bound: float = 0.0
     reason: str = ""
-    tolerance: Tolerance = EXACT
+    atol: float = 0.0
+    rtol: float = 0.0
 
     def __repr__(self) -> str:
         if self.verdict == BITS:
             return f"{self.verdict}, all {self.total} numbers"
-        heading = f"equal within {self.tolerance}" if self.verdict == TOLERANCE else self.verdict
+        tolerance = f"atol={self.atol}, rtol={self.rtol}" if self.atol or self.rtol else ""
+        heading = f"equal within {tolerance}" if self.verdict == TOLERANCE else self.verdict
         parts = [self.reason] if self.reason else []
         if self.first is not None and self.values is not None:
             verb = "" if self.verdict == DIFFERENT else " differ"
@@ -73,14 +61,14 @@ is 0.5
         if self.verdict == VALUE:
             parts.append("only signs of zeros or bits of NaN")
         elif self.first is None and self.verdict in (DIFFERENT, TOLERANCE) and self.total:
-            allowance = f"equal within {self.tolerance}" if any(self.tolerance) else ROUNDING
+            allowance = f"equal within {tolerance}" if tolerance else ROUNDING
             parts.append(f"all numbers are {allowance if self.largest else VALUE}")
         elif self.first is not None and self.largest < float("inf"):
             parts.append(f"the largest difference is {self.largest:.3g}")
         if self.bound:
             parts.append(f"rounding alone allows up to {self.bound:.3g}, by place")
-        if self.verdict == DIFFERENT and self.first is not None and any(self.tolerance):
-            parts.append(f"the tolerance is {self.tolerance}")
+        if self.verdict == DIFFERENT and self.first is not None and tolerance:
+            parts.append(f"the tolerance is {tolerance}")
         return f"{heading}: {'; '.join(parts)}" if parts else heading
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.inputs import Batch
+from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.report import EXACT, Tolerance
 
 
 @dataclass(frozen=True)
