@@ -1,4 +1,4 @@
-"""Layers that agree, and causes of disagreement that can be planted in them."""
+"""Pairs of layers that agree, and the causes of disagreement that tests plant in them."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -8,157 +8,140 @@ from torch import nn
 
 
 @dataclass
-class Case:
-    """Two layers in the making: the tables as (vocabulary size, embedding dimension)."""
+class PlantedPair:
+    """A lookup and a Linear before they are made; tables are (vocabulary size, dimension)."""
 
-    first: torch.Tensor
-    second: torch.Tensor
-    given: object
-    kind: type = nn.Embedding
+    lookup_table: torch.Tensor
+    linear_table: torch.Tensor
+    ids_or_rows: object
+    lookup_type: type = nn.Embedding
     options: dict = field(default_factory=dict)
     bias: torch.Tensor | None = None
-    turned: bool = False
+    skip_transpose: bool = False
     context: object = field(default_factory=nullcontext)
 
     def layers(self) -> tuple[nn.Module, nn.Linear]:
-        """Make the layer that looks up and the Linear."""
-        count, dim = self.first.shape
-        looking = self.kind(count, dim, dtype=self.first.dtype, **self.options)
-        product = nn.Linear(
-            len(self.second), dim, bias=self.bias is not None, dtype=self.second.dtype
-        )
+        """Return new layers with these tables and options."""
+        rows, dim = self.lookup_table.shape
+        lookup = self.lookup_type(rows, dim, dtype=self.lookup_table.dtype, **self.options)
+        dtype, with_bias = self.linear_table.dtype, self.bias is not None
+        linear = nn.Linear(len(self.linear_table), dim, bias=with_bias, dtype=dtype)
         with torch.no_grad():
-            looking.weight.copy_(self.first)
-            product.weight.copy_(self.second if self.turned else self.second.T)
-            if self.bias is not None:
-                product.bias.copy_(self.bias)
-        return looking, product
+            lookup.weight.copy_(self.lookup_table)
+            linear.weight.copy_(self.linear_table if self.skip_transpose else self.linear_table.T)
+            if with_bias:
+                linear.bias.copy_(self.bias)
+        return lookup, linear
 
 
 class Scaled(nn.Embedding):
-    """An Embedding whose output is not its table's rows."""
+    """An Embedding with a forward of its own."""
 
     def forward(self, ids):
-        """Return twice the row."""
+        """Return twice the rows."""
         return 2 * super().forward(ids)
 
 
-# Row 0 may be a padding row, row 1 is not asked for, row 2 is; there are at least four rows.
+# Each function plants one cause. Tables have at least four rows: row 0 can be the padding row, the
+# ids never contain 1, and they contain 2.
 
 
-def option(**options):
-    """Make a cause of an option of the layer that looks up."""
-
-    def planted(case):
-        case.options |= options
-
-    return planted
+def options(**options):
+    """Plant options of the lookup."""
+    return lambda pair: pair.options.update(options)
 
 
-def second(change):
-    """Make a cause of a change of the Linear's table."""
-
-    def planted(case):
-        case.second = change(case.second)
-
-    return planted
+def change_linear_table(change):
+    """Plant a change of the Linear's table."""
+    return lambda pair: setattr(pair, "linear_table", change(pair.linear_table))
 
 
-def padding_row(case):
-    """Zero the row of the padding in the Embedding alone."""
-    case.options |= {"padding_idx": 0}
-    case.first = case.first.index_fill(0, torch.tensor([0]), 0.0)
+def zero_padding_row(pair):
+    """Make row 0 a padding row, which is zero in the Embedding only."""
+    pair.options |= {"padding_idx": 0}
+    pair.lookup_table = pair.lookup_table.index_fill(0, torch.tensor([0]), 0.0)
 
 
-def not_finite(case):
-    """Put NaN and infinity in a row that is not asked for."""
-    for table in (case.first, case.second):
-        table[1, -1], table[1, -2] = torch.nan, -torch.inf
+def write_numbers(numbers):
+    """Plant the same numbers at the same places of both tables."""
+
+    def plant_numbers(pair):
+        for table in (pair.lookup_table, pair.linear_table):
+            for index, number in numbers.items():
+                table[index] = number
+
+    return plant_numbers
 
 
-def negative_zero(case):
-    """Put -0 in a row that is asked for, and a positive number in its column."""
-    for table in (case.first, case.second):
-        table[2, 0], table[3, 0] = -0.0, 1.0
+subnormal = write_numbers({(2, 1): 1e-40})
 
 
-def subnormal(case):
-    """Put a subnormal number in a row that is asked for."""
-    for table in (case.first, case.second):
-        table[2, 1] = 1e-40
+def bias(pair):
+    """Give the Linear a bias larger than any rounding."""
+    pair.bias = 1 + torch.rand(pair.linear_table.shape[1])
 
 
-def bias(case):
-    """Give the Linear a bias that no rounding hides."""
-    case.bias = 1 + torch.rand(case.second.shape[1])
-
-
-def transposed(case):
-    """Write the table into the Linear as it is."""
-    case.turned = True
-
-
-def autocast(case):
-    """Compute under autocast."""
-    case.context = torch.autocast("cpu", dtype=torch.bfloat16)
-
-
-def outside(case):
-    """Ask for a row that is not there."""
-    if isinstance(case.given, torch.Tensor):
-        case.given = torch.cat([case.given, torch.tensor([len(case.first)])])
+def out_of_range_id(pair):
+    """Add an id for which the tables have no row."""
+    invalid = torch.tensor([len(pair.lookup_table)])
+    if isinstance(pair.ids_or_rows, torch.Tensor):
+        pair.ids_or_rows = torch.cat([pair.ids_or_rows, invalid])
     else:
-        ids, offsets = case.given
-        ids = torch.cat([ids, torch.tensor([len(case.first)])])
-        case.given = ids, torch.cat([offsets, offsets[-1:] + 1])
+        ids, offsets = pair.ids_or_rows
+        pair.ids_or_rows = torch.cat([ids, invalid]), torch.cat([offsets, offsets[-1:] + 1])
 
 
-def width(case):
-    """Write the rows only as wide as the batch asks for, leaving the last row of the table out."""
-    ids, offsets = case.given
-    rows = torch.zeros(len(offsets) - 1, len(case.first) - 1)
-    owners = torch.arange(len(rows)).repeat_interleave(offsets.diff())
-    case.given = rows.index_put((owners, ids), torch.tensor(1.0), accumulate=True)
+def narrow_rows(pair):
+    """Write dense rows without a column for the last row of the table."""
+    ids, offsets = pair.ids_or_rows
+    rows = torch.zeros(len(offsets) - 1, len(pair.lookup_table) - 1)
+    row_indices = torch.arange(len(rows)).repeat_interleave(offsets.diff())
+    pair.ids_or_rows = rows.index_put((row_indices, ids), torch.tensor(1.0), accumulate=True)
 
 
-def values(case):
-    """Give values that an Embedding has no place for."""
-    ids, offsets = case.given
-    case.given = ids, offsets, 2 + torch.arange(len(ids), dtype=torch.float32)
-    case.kind, case.options = nn.Embedding, {
-        key: case.options[key] for key in ("max_norm",) if key in case.options
-    }  # fmt: skip
+def values(pair):
+    """Add values, which an Embedding has no argument for."""
+    ids, offsets = pair.ids_or_rows
+    pair.ids_or_rows = ids, offsets, 2 + torch.arange(len(ids), dtype=torch.float32)
+    pair.lookup_type = nn.Embedding
+    pair.options = {name: v for name, v in pair.options.items() if name == "max_norm"}
 
 
-# Name of the cause and how to plant it, in an order in which one does not undo the other.
+# The causes by name, in an order in which none undoes an earlier one.
 COMMON = {
-    "weights": second(torch.randn_like),
-    "NaN or infinity": not_finite,
+    "weights": change_linear_table(torch.randn_like),
+    "NaN or infinity": write_numbers({(1, -1): torch.nan, (1, -2): -torch.inf}),
     "bias": bias,
-    "transposed weight": transposed,
-    "dtype": second(torch.Tensor.half),
-    "max_norm": option(max_norm=0.01),
-    "autocast": autocast,
-    "ids out of range": outside,
+    "transposed weight": lambda pair: setattr(pair, "skip_transpose", True),
+    "dtype": change_linear_table(torch.Tensor.half),
+    "max_norm": options(max_norm=0.01),
+    "autocast": lambda pair: setattr(pair, "context", torch.autocast("cpu", torch.bfloat16)),
+    "ids out of range": out_of_range_id,
 }
 ROWS = {
-    "order of the rows": second(lambda table: table.roll(1, 0)),
-    "scaled rows": second(lambda table: table * table.shape[1] ** 0.5),
-    "reshaped weight": second(lambda table: table.reshape(table.shape[::-1]).T),
+    "order of the rows": change_linear_table(lambda table: table.roll(1, 0)),
+    "scaled rows": change_linear_table(lambda table: table * table.shape[1] ** 0.5),
+    "reshaped weight": change_linear_table(lambda table: table.reshape(table.shape[::-1]).T),
 }
-OF_IDS = COMMON | {"padding_idx": padding_row, "negative zero": negative_zero} | ROWS
-OF_BAGS = COMMON | {
-    "padding_idx": option(padding_idx=0),
-    "mode": option(mode="mean"),
-    "offsets": option(include_last_offset=False),
-    "width of the rows": width,
+ID_CAUSES = {
+    **COMMON,
+    "padding_idx": zero_padding_row,
+    "negative zero": write_numbers({(2, 0): -0.0, (3, 0): 1.0}),
     **ROWS,
 }
-OF_VALUES = COMMON | {"values ignored": values}
+BAG_CAUSES = {
+    **COMMON,
+    "padding_idx": options(padding_idx=0),
+    "mode": options(mode="mean"),
+    "offsets": options(include_last_offset=False),
+    "width of the rows": narrow_rows,
+    **ROWS,
+}
+VALUE_CAUSES = {**COMMON, "values ignored": values}
 
-# The one hides the other: with two unrelated tables, no turning or sorting can help, and it does
-# not matter that one row is zero; a row outside has no place in rows of a given width, a square
-# table is transposed by reshaping it; a zero is carried to a row that nobody asks for, or rounded.
+# In these pairs one cause hides the other. Unrelated weights have no layout, order, scale or
+# padding row; rows of a fixed width have no column for an invalid id; a reshape of a square table
+# transposes it; and a scaled or moved negative zero is rounded or never read.
 HIDDEN = [
     {"transposed weight", "weights"},
     {"reshaped weight", "weights"},
@@ -172,9 +155,9 @@ HIDDEN = [
 ]
 
 
-def plant(case, names, plants):
-    """Plant causes, in the order of the table."""
-    for name in plants:
+def plant(pair, names, causes):
+    """Plant the named causes in the order of ``causes``."""
+    for name, plant_cause in causes.items():
         if name in names:
-            plants[name](case)
-    return case
+            plant_cause(pair)
+    return pair

@@ -1,6 +1,6 @@
-"""Why two layers disagree: both are run, and causes are tried until they agree.
+"""Find out why two layers disagree by trying remedies until their outputs agree.
 
-`layers.py` describes a layer as data and `inputs.py` what both are given; `run.py` runs them and
-`agree.py` judges; the causes and `gradients.py` propose remedies, `search.py` tries them;
-`compare.py` asks for all of this, and `report.py` is what was found.
+`layers.py` and `inputs.py` describe the two layers and their input as data, `run.py` runs them, and
+`agreement.py` compares outputs and gradients. The `causes_of_*` modules propose remedies,
+`search.py` tries them, `compare.py` is the public function, and `report.py` is its result.
 """

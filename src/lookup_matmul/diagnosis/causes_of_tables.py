@@ -1,102 +1,261 @@
-"""Causes that lie in a table as a whole: in its layout, or in that it is another one."""
+"""Causes in a table: its layout, the order or scale of its rows, or different weights."""
 
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from itertools import zip_longest
+from math import log10
+from typing import TypeAlias
 
 import torch
+from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.layers import Side, named
+from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality.assertions import bits_differ, bits_of
 from lookup_matmul.equality.storage import shares_storage
+
+LEADING_COLUMNS = 8  # these differ between the rows of most tables
+
+Moves: TypeAlias = dict[int, int]  # from rows of a to the rows of b with the same content
 
 
 def layout(pair: Pair) -> list[Remedy]:
-    """Transpose a table, or undo a reshape, the more readily the less its kind says of it."""
-    order = {"table": 0, "Linear": 1}
-    tabled = sorted(pair.tabled, key=lambda side: (order.get(side.kind, 2), side is pair.a))
-    shapes = [tuple(side.weight.shape) for side in tabled]
-    alike, remedies = shapes[0] == shapes[-1], []
-    for side in tabled:
-        held = side.weight.T if side.kind == "Linear" else side.weight
-        rows, columns = held.shape
-        if len(tabled) == 1 or shapes[0] == shapes[1][::-1]:
-            seen = "the table of {} ({} × {}) has its rows as columns".format(side.name, *shapes[0])
-            seen += "; being square, its shape does not show it" * (rows == columns)
+    """Propose to transpose a table or to undo a reshape, a table without a layer first."""
+    priorities = {"table": 0, "Linear": 1}
+    sides = sorted(pair.with_table, key=lambda s: (priorities.get(s.kind, 2), s is pair.a))
+    shapes = [tuple(side.table.shape) for side in sides]
+    is_same_shape, remedies = shapes[0] == shapes[-1], []
+    for side in sides:
+        weight = side.table.T if side.kind == "Linear" else side.table
+        rows, columns = weight.shape
+        if len(sides) == 1 or shapes[0] == shapes[1][::-1]:
+            evidence = "the table of {} ({} × {}) has its rows as columns".format(
+                side.name, *shapes[0]
+            )
+            evidence += "; being square, its shape does not show it" * (rows == columns)
             advice = f"transpose the table of {side.name}"
             remedies.append(
-                _rewritten(side, "transposed weight", advice, ".T", held.T, seen, alike)
+                _replace_weight(side, "transposed weight", advice, ".T", weight.T, evidence)
             )
-        if alike and rows != columns:
-            seen = (
-                f"the {rows} × {columns} weight of {side.called} holds its numbers in the order of "
+        if is_same_shape and rows != columns:
+            evidence = (
+                f"the {rows} × {columns} weight of {side.label} holds its numbers in the order of "
                 f"a {columns} × {rows} one, as a reshape leaves them and a transpose does not"
             )
-            code, mended = f".reshape({columns}, {rows}).T", held.reshape(columns, rows).T
+            code, weight = f".reshape({columns}, {rows}).T", weight.reshape(columns, rows).T
             advice = f"undo the reshape of {side.name} and transpose"
-            remedies.append(_rewritten(side, "reshaped weight", advice, code, mended, seen, True))
-    return remedies
+            remedies.append(
+                _replace_weight(side, "reshaped weight", advice, code, weight, evidence)
+            )
+    return [replace(remedy, implied_by_weights=is_same_shape) for remedy in remedies]
 
 
-def _rewritten(
-    side: Side, cause: str, advice: str, code: str, held: torch.Tensor, seen: str, spared: bool
+def _replace_weight(
+    side: Side, cause: str, advice: str, code: str, weight: torch.Tensor, evidence: str
 ) -> Remedy:
-    """Make a remedy of what the weight should hold, before anything else is changed."""
-    name, table = side.name, held.T if side.kind == "Linear" else held
-    written = f"{name}.weight = torch.nn.Parameter({name}.weight{code}.contiguous())"
-    written = f"{name} = {name}{code}" if side.kind == "table" else written
+    name, table = side.name, weight.T if side.kind == "Linear" else weight
+    statement = f"{name}.weight = torch.nn.Parameter({name}.weight{code}.contiguous())"
+    statement = f"{name} = {name}{code}" if side.kind == "table" else statement
 
-    def rewrite(pair: Pair) -> Pair:
-        return pair.put(replace(pair.side(name), table=table))
+    def replace_table(pair: Pair) -> Pair:
+        return pair.with_side(replace(pair.side(name), stored_table=table))
 
-    return Remedy(cause, f"{advice}: {written}", rewrite, seen, spared)
+    return Remedy(cause, f"{advice}: {statement}", replace_table, evidence)
+
+
+def row_order(pair: Pair) -> list[Remedy]:
+    """Propose to put the rows of b in the order of a, matched by bits or else by direction."""
+    if pair.callables:
+        return []
+    find_moves = cache(_find_moves)  # many combinations of remedies leave the tables as they are
+
+    def reorder(pair: Pair) -> Pair:
+        moves = _moves_within(pair, find_moves(bits_of, pair.a.table, pair.b.table))
+        moves = moves or _moves_within(pair, find_moves(_directions, pair.a.table, pair.b.table))
+        if not moves:
+            return pair
+        rows = range(len(pair.b.table))
+        unused = set(rows) - set(moves.values())
+        vacant = iter(sorted(unused & set(moves)))
+        order = [moves[i] if i in moves else i if i in unused else next(vacant) for i in rows]
+        return pair.with_side(replace(pair.b, stored_table=pair.b.table[order]))
+
+    def describe(repaired: Pair) -> str:
+        for tables in (repaired, pair):  # rows that another remedy has changed may not match
+            for mark, verb in ((bits_of, "are"), (_directions, "are multiples of")):
+                if moves := find_moves(mark, tables.a.table, tables.b.table):
+                    a_rows, b_rows = format_rows(moves), format_rows(moves.values())
+                    return f"{a_rows} of {pair.a.label} {verb} {b_rows} of {pair.b.label}"
+        return f"rows of {pair.a.label} are other rows of {pair.b.label}"
+
+    advice = "give a thing the same id in both, or put the rows of b in the order of a"
+    return [Remedy("order of the rows", advice, reorder, describe)]
+
+
+def _moves_within(pair: Pair, moves: Moves) -> Moves:
+    """Return the moves to rows that b has."""
+    return {row: source for row, source in moves.items() if row < len(pair.b.table)}
+
+
+def _find_moves(
+    mark: Callable[[torch.Tensor], torch.Tensor], a: torch.Tensor, b: torch.Tensor
+) -> Moves:
+    """Match the rows of a that differ from those of b to other rows of b with equal marks.
+
+    There are no moves if more than one row has no match.
+    """
+    if _have_unmatched_rows(*(mark(table[:, :LEADING_COLUMNS]) for table in (a, b))):
+        return {}
+    a_rows, b_rows = ([row.tobytes() for row in mark(t).cpu().numpy()] for t in (a, b))
+    differing = [i for i, rows in enumerate(zip_longest(a_rows, b_rows)) if rows[0] != rows[1]]
+    sources = defaultdict(list)
+    for i in reversed([i for i in differing if i < len(b_rows)]):
+        sources[b_rows[i]].append(i)
+    moves = {
+        i: sources[a_rows[i]].pop() for i in differing if i < len(a_rows) and sources[a_rows[i]]
+    }
+    unmatched = sum(i < min(len(a_rows), len(b_rows)) for i in differing) - len(moves)
+    return moves if len(moves) > 1 and unmatched < 2 else {}
+
+
+def _have_unmatched_rows(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Return quickly whether the first and last two differing rows of a are nowhere in b."""
+    if a.shape[1] != b.shape[1]:
+        return True
+    count = min(len(a), len(b))
+    rows = a[:count][(a[:count] != b[:count]).any(1)]
+    return len(rows) > 1 and not any((b == row).all(1).any() for row in (*rows[:2], *rows[-2:]))
+
+
+def _directions(table: torch.Tensor) -> torch.Tensor:
+    """Return integers that are equal for nearly all multiples of a row, negative ones included."""
+    coarse = (64 * F.normalize(table.double().nan_to_num(0.0, 0.0, 0.0))).round()
+    coarse = F.pad(coarse, (1, 0))  # so that a row has a first number
+    leading = coarse.gather(1, (coarse != 0).int().argmax(1, keepdim=True))
+    return (coarse * leading.sign()).char()
+
+
+def row_scale(pair: Pair) -> list[Remedy]:
+    """Propose to multiply the rows of a by one number, or to rescale them to the lengths of b."""
+    if pair.callables:
+        return []
+
+    def rescale(pair: Pair) -> Pair:
+        ids, factors, _ = _find_factors(pair)
+        if not len(ids):
+            return pair
+        table, error = pair.a.table.clone(), _scaling_error(pair)
+        table[ids] = (table[ids].double() * factors).to(table.dtype)
+        return pair.with_side(replace(pair.a, stored_table=table, relative_error=error))
+
+    advice = "multiply or normalize the rows of both in the same way, or of none"
+    return [Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)]
+
+
+def _scaling_error(pair: Pair) -> float:
+    """Bound the relative error of a number that was multiplied or divided."""
+    return 4 * max(torch.finfo(side.table.dtype).eps for side in pair.sides)
+
+
+def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
+    """Return the rows that are read, their factors from a to b, and the evidence."""
+    (a, b), error = pair.sides, _scaling_error(pair)
+    ids = torch.unique(
+        pair.batch.bags.ids[~pair.batch.out_of_range(min(len(a.table), len(b.table)))]
+    )
+    nothing = ids[:0], ids[:0].unsqueeze(1), ""
+    if a.table.shape[1] != b.table.shape[1]:
+        return nothing
+    x, y = (side.table[ids].double().nan_to_num(0.0, 0.0, 0.0) for side in pair.sides)
+    factors = ((x * y).sum(1, True) / (x * x).sum(1, True)).nan_to_num(1.0)
+    if ((x * factors - y).abs() > error * y.abs()).any():
+        return nothing
+    # A number fits by chance with a probability of about the error, and one row always fits.
+    free_numbers = min(len(torch.unique(rows[rows != 0].abs())) for rows in (x, y)) - 1
+    nonzero = x.any(1)
+    if error**free_numbers > 1e-12 or nonzero.sum() < 2:
+        return nothing
+    factor, root = float(factors[nonzero][0]), x.shape[1] ** 0.5
+    lengths = [rows[nonzero].norm(dim=1) for rows in (x, y)]
+    if _are_equal(factors[nonzero], error) and abs(factor - 1) > error:
+        evidence = f"{b.label} holds {format_factor(factor, error)} times the numbers of {a.label}"
+        for number, name in ((root, "the square root"), (1 / root, "one over the square root")):
+            if abs(factor - number) <= error * number:
+                evidence += f", which is {name} of the embedding dimension"
+    elif any(_are_equal(length, error) for length in lengths):
+        limits = [(f"{float(n.min()):.3g}", f"{float(n.max()):.3g}") for n in lengths]
+        ranges = [" to ".join(dict.fromkeys(pair)) for pair in limits]
+        evidence = f"the lengths are {ranges[0]} in {a.label} and {ranges[1]} in {b.label}"
+    else:
+        return nothing
+    return ids, factors, f"in the rows that were read, {evidence}"
+
+
+def _are_equal(numbers: torch.Tensor, error: float) -> bool:
+    return bool(numbers.max() - numbers.min() <= error * numbers.abs().max())
+
+
+def format_factor(number: float, error: float) -> str:
+    """Format a number with the digits that its relative error leaves it, at most six."""
+    return f"{number:.{min(6, int(-log10(error)))}g}"
 
 
 def weights(pair: Pair) -> list[Remedy]:
-    """Copy the rows that both tables have from one to the other."""
-    if pair.unknown:
+    """Propose to copy the rows that both tables have from one to the other."""
+    if pair.callables:
         return []
+    find_moves = cache(partial(_find_moves, bits_of))
+
+    def copy_table(source: str, pair: Pair) -> Pair:
+        table, target = pair.side(source).table, pair.opposite(pair.side(source))
+        moves = find_moves(pair.a.table, pair.b.table)
+        # Rows that were only moved are not copied, so that their order is named.
+        if table.shape[1] != target.table.shape[1] or _moves_within(pair, moves):
+            return pair
+        copy = table[: len(target.table)].to(target.table.dtype)
+        copy = torch.cat([copy, target.table[len(table) :]])
+        return pair.with_side(replace(target, stored_table=copy))
+
     return [
-        Remedy("weights", _copying(*sides), partial(_copied, sides[0].name), _weights_seen)
-        for sides in (pair.sides, pair.sides[::-1])
+        Remedy(
+            "weights",
+            _write_copy_advice(pair.side(source), pair.side(target)),
+            partial(copy_table, source),
+            _describe_weights,
+        )
+        for source, target in ("ab", "ba")
     ]
 
 
-def _copying(origin: Side, place: Side) -> str:
-    """Write the copy in plain torch, which takes what the function of this package refuses."""
-    target, source = place.code, origin.code
-    (rows, dim), (other_rows, other_dim) = origin.weight.shape, place.weight.shape
-    if rows != other_rows and dim == other_dim:  # else one is turned before, and they fit
-        shared = f"[:{min(rows, other_rows)}]"
-        target, source = target + shared, source + shared
-    elif place.kind == "Linear":  # as is usual: the transpose on the right
-        target, source = target.removesuffix(".T"), f"{source}.T".removesuffix(".T.T")
-    return f"copy the table: with torch.no_grad(): {target}.copy_({source})"
+def _write_copy_advice(source: Side, target: Side) -> str:
+    """Write the copy in plain torch, since copy_weight refuses some of these layers."""
+    to, origin = target.table_code, source.table_code
+    (rows, dim), (target_rows, target_dim) = source.table.shape, target.table.shape
+    if rows != target_rows and dim == target_dim:  # else a transpose comes first, and they fit
+        shared = f"[:{min(rows, target_rows)}]"
+        to, origin = to + shared, origin + shared
+    elif target.kind == "Linear":  # usually the transpose is written on the right
+        to, origin = to.removesuffix(".T"), f"{origin}.T".removesuffix(".T.T")
+    return f"copy the table: with torch.no_grad(): {to}.copy_({origin})"
 
 
-def _copied(origin: str, pair: Pair) -> Pair:
-    source, place = pair.side(origin).weight, pair.other(pair.side(origin))
-    if source.shape[1] != place.weight.shape[1]:
-        return pair
-    copied = source[: len(place.weight)].to(place.weight.dtype)
-    return pair.put(replace(place, table=torch.cat([copied, place.weight[len(source) :]])))
-
-
-def _weights_seen(pair: Pair) -> str:
-    tables = [side.weight for side in pair.sides]
-    first, second = (table[: min(map(len, tables))].double() for table in tables)
-    differs = bits_differ(first, second)
-    spread = [f"{float(table.double().std(correction=0)):.2g}" for table in tables]
-    sizes = [len(table) for table in tables]
-    facts = [
-        *([f"a has {sizes[0]} rows and b has {sizes[1]}"] if sizes[0] != sizes[1] else []),
-        f"{int(differs.sum())} of {differs.numel()} numbers of the tables differ, in "
-        + named(differs.any(1).nonzero().flatten().tolist()),
-        f"the standard deviation is {spread[0]} in a and {spread[1]} in b",
+def _describe_weights(pair: Pair) -> str:
+    tables = [side.table for side in pair.sides]
+    a, b = (table[: min(map(len, tables))].double() for table in tables)
+    mask = bits_differ(a, b)
+    deviations = [f"{float(table.double().std(correction=0)):.2g}" for table in tables]
+    facts = [f"a has {len(tables[0])} rows and b has {len(tables[1])}"]
+    facts = facts if len(tables[0]) != len(tables[1]) else []
+    facts += [
+        f"{int(mask.sum())} of {mask.numel()} numbers of the tables differ, in "
+        + format_rows(mask.any(1).nonzero().flatten().tolist()),
+        f"the standard deviation is {deviations[0]} in a and {deviations[1]} in b",
         "they share storage" if shares_storage(*tables) else "they share no storage",
     ]
-    frozen = [side.name for side in pair.sides if not side.trained]
+    frozen = [side.name for side in pair.sides if not side.requires_grad]
     if len(frozen) == 1:
         facts.append(f"{frozen[0]} requires no gradient, so training moves the other alone")
     return "; ".join(facts)

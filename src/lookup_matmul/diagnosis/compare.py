@@ -1,4 +1,4 @@
-"""Compare two layers on one input, and find by trying why they disagree."""
+"""Compare two layers on one input, and find by trying remedies why they disagree."""
 
 from __future__ import annotations
 
@@ -8,59 +8,67 @@ from dataclasses import replace
 import torch
 
 from lookup_matmul.diagnosis import causes_of_numbers as numbers
-from lookup_matmul.diagnosis import causes_of_reading as reading
-from lookup_matmul.diagnosis import causes_of_rows as rows
+from lookup_matmul.diagnosis import causes_of_options as options
 from lookup_matmul.diagnosis import causes_of_tables as tables
-from lookup_matmul.diagnosis import gradients
-from lookup_matmul.diagnosis.agree import agree, output_bound
-from lookup_matmul.diagnosis.inputs import read_input
+from lookup_matmul.diagnosis import search
+from lookup_matmul.diagnosis.agreement import compare_gradients, compare_outcomes, compare_outputs
+from lookup_matmul.diagnosis.inputs import read_batch, read_tolerance
 from lookup_matmul.diagnosis.layers import Layer, read_side
-from lookup_matmul.diagnosis.report import BITS, MISSING, VALUE, Cause, Comparison
-from lookup_matmul.diagnosis.run import Pair, call, untouched
-from lookup_matmul.diagnosis.search import Judge, Remedy, Trial, applied, good, search
+from lookup_matmul.diagnosis.report import NOT_COMPARABLE, VALUE, Cause, Comparison
+from lookup_matmul.diagnosis.run import Pair, call_function, isolated_from_caller
+from lookup_matmul.diagnosis.search import MeasureAgreement, ProposeRemedies, Remedy
 from lookup_matmul.sparse.bags import Rows
 
-# From the most to the least specific: a copied table makes any two agree, so it is asked last.
+# From the most specific to the least: copying the table makes any two layers agree.
 CAUSES = (
-    tables.layout, reading.outside, reading.width, numbers.dtype, rows.order,
-    reading.offsets, reading.mode, reading.values, reading.bias, reading.padding, reading.max_norm,
-    numbers.autocast, numbers.not_finite, numbers.negative_zero, numbers.subnormal,
-    numbers.matmul_precision, rows.scale, tables.weights,
+    tables.layout, options.out_of_range_ids, options.row_width, numbers.dtype, tables.row_order,
+    options.last_offset, options.bag_mode, options.ignored_values, options.bias,
+    options.padding_row, options.max_norm, numbers.autocast, numbers.not_finite,
+    numbers.negative_zero, numbers.subnormal, numbers.matmul_precision, tables.row_scale,
+    tables.weights,
 )  # fmt: skip
 
 
-def compare(a: Layer, b: Layer, ids_or_rows: Rows, *, gradients: bool = False) -> Comparison:
-    """Say how well two layers agree on an input, and if they do not, why.
+def compare(
+    a: Layer,
+    b: Layer,
+    ids_or_rows: Rows,
+    *,
+    gradients: bool = False,
+    atol: float = 0.0,
+    rtol: float = 0.0,
+) -> Comparison:
+    """Compare the outputs of two layers on an input, and name the causes of a difference.
 
-    A remedy is applied to a description of the two layers, alone and with others, and its cause is
-    named if they then agree and without it do not. Nothing of the caller's changes.
+    A cause is named if the layers agree with its remedy and do not without it. Remedies are applied
+    to a description of the layers, which do not change.
 
-    Each layer is an Embedding, an EmbeddingBag, a Linear, a function around any other module, or a
-    table of shape (vocabulary size, embedding dimension). A Linear gets the input as dense rows,
-    the others get ids, and a function gets the input as it was passed, and is called a few times;
-    what it changes by itself, such as a table with ``max_norm``, stays changed.
+    A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary size, embedding
+    dimension), or a function around any other module. A function gets the input as it was passed
+    and is called a few times; its side effects, such as those of ``max_norm``, remain.
 
-    The input is ids, int32 or int64, in a shape of one dimension or more, each a row of its own;
-    or, for an EmbeddingBag, a bag for each row of a matrix of ids. Or it is rows: a floating tensor
-    of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets, weights) with the
-    end as last offset. An EmbeddingBag is handed the offsets as they are, and an Embedding adds up
-    the rows of the table that a row names, since it has no place for values.
+    The input is ids, int32 or int64, each a row of its own; for an EmbeddingBag each row of a
+    matrix of ids is a bag. Or it is rows: a floating tensor of shape (rows, columns), a CSR matrix
+    of SciPy or torch, or (ids, offsets, weights) with the end as last offset. A Linear gets dense
+    rows, an EmbeddingBag gets the offsets as they are, and an Embedding, which takes no values,
+    adds up the rows that are named.
 
-    With ``gradients`` those of the tables are compared, too, once the outputs agree, for positive
-    random numbers that arrive at the outputs.
+    With ``gradients=True``, the gradients of the tables are compared once the outputs agree, for
+    positive random gradients of the outputs. Numbers of any dtype agree if
+    ``|a - b| <= atol + rtol * |b|``, as in ``torch.testing.assert_close``; no cause is sought then.
 
-    A layer or input of another kind, with a forward of its own or of a dtype that is not
-    multiplied, and gradients of a function are a TypeError. Hooks on the calls or the weight of a
-    layer, a computed weight or none so far, several devices or the device ``meta``, an empty input
-    or one that does not fit together, and a sum of so many terms that no bound of its rounding is
-    known are a ValueError.
+    A TypeError is raised for other kinds of layers and inputs, a layer with a forward of its own, a
+    dtype that is not multiplied, a tolerance that is not a number, and gradients of a function. A
+    ValueError is raised for hooks, a weight that is computed or missing, several devices or the
+    device ``meta``, an empty or inconsistent input, a negative or infinite tolerance, and sums with
+    too many terms for a bound of their rounding.
 
     Notes
     -----
-    Where nothing is rounded, as for ids, every bit is asked for;
-    where rows are summed, the two may be off by :func:`rounding_bound`, counted for each row.
-    The rows are written out for a Linear, and all is run several times: pass a small batch.
-    Two causes that give the same output cannot be told apart; the more specific one is named.
+    Without a tolerance, outputs have to agree in every bit where nothing is rounded, as for ids,
+    and within :func:`rounding_bound` where rows are summed. The input becomes dense rows for a
+    Linear and runs several times: pass a small batch. Of two causes with the same effect, the more
+    specific one is named.
 
     Examples
     --------
@@ -70,117 +78,133 @@ def compare(a: Layer, b: Layer, ids_or_rows: Rows, *, gradients: bool = False) -
     ['bias', 'weights']
     >>> report.verdict, report.after.verdict
     ('different', 'equal in every bit')
+
+    A copy in int8 rounds each number by at most half of its scale:
+
+    >>> table = torch.tensor([[0.1, -0.6], [1.27, 0.333]])
+    >>> copy = (table / 0.01).round().to(torch.int8) * 0.01
+    >>> compare(table, copy, torch.tensor([1]), atol=0.005)
+    equal within atol=0.005, rtol=0.0: 1 of 2 numbers differ, the first at [0, 1]: 0.333 in a, \
+0.33 in b; the largest difference is 0.003
     """
     first, second = read_side("a", a), read_side("b", b)
-    bagged = "EmbeddingBag" in (first.kind, second.kind)
-    pair = Pair(first, second, read_input(ids_or_rows, bagged=bagged))
-    device = _device(pair)
-    if gradients and pair.unknown:
+    batch = read_batch(ids_or_rows, bag_ids="EmbeddingBag" in (first.kind, second.kind))
+    pair = Pair(first, second, batch, read_tolerance(atol, rtol))
+    device = _require_one_device(pair)
+    if gradients and pair.callables:
         raise TypeError(
-            f"gradients=True with {first.called} and {second.called}, expected two with a table, "
+            f"gradients=True with {first.label} and {second.label}, expected two with a table, "
             "which receives the gradient; pass the layer instead of a function."
         )
     if torch.is_autocast_enabled(device.type):
         pair = replace(pair, autocast=torch.get_autocast_dtype(device.type))
-    with untouched(device):
+    with isolated_from_caller(device):
         return _compare(pair, gradients)
 
 
-def _device(pair: Pair) -> torch.device:
-    places = {side.name: side.weight.device for side in pair.tabled}
-    places["the input"] = device = pair.given.bags.ids.device
-    if len(set(places.values())) > 1:
-        found = ", ".join(f"{name} is on {place}" for name, place in places.items())
-        raise ValueError(f"{found}; expected one device; move them with .to(...).")
+def _require_one_device(pair: Pair) -> torch.device:
+    devices = {side.name: side.table.device for side in pair.with_table}
+    devices["the input"] = device = pair.batch.bags.ids.device
+    if len(set(devices.values())) > 1:
+        listing = ", ".join(f"{name} is on {device}" for name, device in devices.items())
+        raise ValueError(f"{listing}; expected one device; move them with .to(...).")
     return device
 
 
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:
-    apart = len({side.weight.shape[1] for side in pair.tabled}) > 1 and not tables.layout(pair)
-    trials = () if apart or not pair.tabled else CAUSES
-    outputs, mended = _explain(pair, trials, lambda p: agree(*p.outcomes(), output_bound(p)))
-    found = outputs.causes
-    if not found and outputs.verdict == MISSING:  # nothing is left to be tried without these ids
-        found = tuple(_cause(remedy, pair, verified=False) for remedy in reading.outside(pair))
-    found = _unsteady(pair) + found
-    notes = _of_input(pair) + ([] if good(outputs.before) else _of_callables(pair))
-    if not found or any(cause.name == "weights" for cause in found):
-        notes += _patterns(pair)
-    if apart:
+    dims_differ = len({side.table.shape[1] for side in pair.with_table}) > 1
+    is_hopeless = dims_differ and not tables.layout(pair)
+    causes_to_try = () if is_hopeless or not pair.with_table else CAUSES
+    outputs, repaired = _explain(pair, causes_to_try, compare_outputs)
+    causes, notes = outputs.causes, _note_ids_like_rows(pair)
+    if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
+        causes = tuple(
+            _to_cause(remedy, pair, verified=False) for remedy in options.out_of_range_ids(pair)
+        )
+    causes = _find_unrepeatable(pair) + causes
+    if not search.agrees_at_least(outputs.before):
+        notes += _note_callables(pair)
+        if not causes or any(cause.name == "weights" for cause in causes):
+            notes += _note_pattern(pair)
+    if is_hopeless:
         notes.append("the embedding dimensions differ, which no remedy fixes")
-    explained = None
-    if with_gradients and good(outputs.after, VALUE):
-        explained = _explain(mended, gradients.CAUSES, gradients.gradients_agree)[0]
+    gradients = None
+    if with_gradients and search.agrees_at_least(outputs.after, VALUE):
+        gradients, _ = _explain(repaired, options.GRADIENT_CAUSES, compare_gradients)
     elif with_gradients:
         notes.append("the gradients were not compared, since the outputs do not agree")
-    return replace(outputs, causes=found, notes=tuple(notes), gradients=explained)
+    return replace(outputs, causes=causes, notes=tuple(notes), gradients=gradients)
 
 
-def _explain(pair: Pair, trials: Sequence[Trial], judge: Judge) -> tuple[Comparison, Pair]:
-    before = judge(pair)
-    if good(before):
+def _explain(
+    pair: Pair, causes: Sequence[ProposeRemedies], measure: MeasureAgreement
+) -> tuple[Comparison, Pair]:
+    """Return the comparison, and the pair with all remedies."""
+    before = measure(pair)
+    if search.agrees_at_least(before):
         return Comparison(before, before), pair
-    remedies, tried = search(pair, trials, judge)
-    mended = applied(pair, remedies)
-    found = tuple(
-        _cause(remedy, applied(pair, [other for other in remedies if other is not remedy]))
-        for remedy in remedies
-    )
-    return Comparison(before, judge(mended), found, tuple(tried)), mended
+    remedies, names = search.find_remedies(pair, causes, measure)
+    repaired = search.apply_remedies(pair, remedies)
+    causes_named = []
+    for i, remedy in enumerate(remedies):
+        without_it = search.apply_remedies(pair, remedies[:i] + remedies[i + 1 :])
+        causes_named.append(_to_cause(remedy, without_it))
+    return Comparison(before, measure(repaired), tuple(causes_named), tuple(names)), repaired
 
 
-def _cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
-    seen = remedy.evidence if isinstance(remedy.evidence, str) else remedy.evidence(pair)
-    return Cause(remedy.name, seen, remedy.advice, verified)
+def _to_cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
+    evidence = remedy.evidence if isinstance(remedy.evidence, str) else remedy.evidence(pair)
+    return Cause(remedy.name, evidence, remedy.advice, verified)
 
 
-def _unsteady(pair: Pair) -> tuple[Cause, ...]:
-    """Name callables whose second output is not the first."""
-    found = []
-    for side in pair.unknown:
-        with pair.precision():
-            again = agree(pair.outcome(side), call(side, pair.given))
-        if pair.outcome(side).raised or again.verdict == BITS:
+def _find_unrepeatable(pair: Pair) -> tuple[Cause, ...]:
+    """Name the callables whose second output differs from the first."""
+    causes = []
+    for side in pair.callables:
+        with pair.autocast_context():
+            second = call_function(side, pair.batch)
+        repeat = compare_outcomes(pair.outcome(side), second, pair.tolerance)
+        if pair.outcome(side).failure or search.agrees_at_least(repeat):
             continue
-        text = f"{side.called} gives another output when called again"
-        if again.differing:
-            text += f", in {again.differing} of {again.total} numbers"
+        evidence = f"{side.label} gives another output when called again"
+        if repeat.differing:
+            evidence += f", in {repeat.differing} of {repeat.total} numbers"
         advice = "make it repeatable: .eval() ends dropout, max_norm=None keeps the table"
-        found.append(Cause("not repeatable", text, advice, verified=False))
-    return tuple(found)
+        causes.append(Cause("not repeatable", evidence, advice, verified=False))
+    return tuple(causes)
 
 
-def _of_input(pair: Pair) -> list[str]:
-    """Say that whole numbers are read as ids, where they look like rows."""
-    passed, widths = pair.given.passed, [len(side.weight) for side in pair.tabled]
-    if pair.given.by_offsets or passed.dim() < 2 or passed.shape[-1] not in widths:
+def _note_ids_like_rows(pair: Pair) -> list[str]:
+    """Note that integers are read as ids if they look like rows."""
+    ids, sizes = pair.batch.original, [len(side.table) for side in pair.with_table]
+    if pair.batch.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
         return []
-    if 2 * int((passed == 0).sum()) < passed.numel():
+    if 2 * int((ids == 0).sum()) < ids.numel():
         return []
     return [
-        f"the {passed.numel()} whole numbers are read as ids; if these are rows, one-hot or of "
-        f"counts, as their width of {passed.shape[-1]} suggests, pass them as .float()"
+        f"the {ids.numel()} whole numbers are read as ids; if these are rows, one-hot or of "
+        f"counts, as their width of {ids.shape[-1]} suggests, pass them as .float()"
     ]
 
 
-def _of_callables(pair: Pair) -> list[str]:
-    """Say what was out of reach, and what a callable that raised was given."""
+def _note_callables(pair: Pair) -> list[str]:
+    """Note that no remedy can be tried in a callable, and what one that raised received."""
     notes = []
-    for name, side in ((side.called, side) for side in pair.unknown):
+    for side in pair.callables:
         notes.append(
-            f"{name} cannot be looked into; pass the layer itself to have its bias, options and "
-            "table tried"
+            f"{side.label} cannot be looked into; pass the layer itself to have its bias, options "
+            "and table tried"
         )
-        if pair.outcome(side).raised and pair.given.of_ids:
+        if pair.outcome(side).failure and pair.batch.is_single_ids:
             notes.append(
-                f"{name} got the ids as you passed them; if it multiplies, write the rows inside "
-                "of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
+                f"{side.label} got the ids as you passed them; if it multiplies, write the rows "
+                "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
             )
     return notes
 
 
-def _patterns(pair: Pair) -> list[str]:
-    """Say that the outputs differ by one row of numbers, or by one factor, up to rounding."""
+def _note_pattern(pair: Pair) -> list[str]:
+    """Note that the outputs differ by the same row of numbers, or by one factor."""
     a, b = (outcome.output for outcome in pair.outcomes())
     if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
         return []
@@ -189,10 +213,10 @@ def _patterns(pair: Pair) -> list[str]:
     a, b, eps = a.double().flatten(0, -2), b.double().flatten(0, -2), torch.finfo(a.dtype).eps
     gap, slack = b - a, 8 * eps * torch.maximum(a.abs(), b.abs())
     if not ((a - a[0]).abs() > slack).any() or not (gap.abs() > slack).any():
-        return []  # a single row, or one that is repeated, is all patterns at once
+        return []  # equal rows fit every pattern
     if ((gap - gap[0]).abs() <= slack + slack[0]).all():
         return ["b minus a is the same in each row, as where a bias is added"]
     factor = float((a * b).sum() / (a * a).sum())
     if ((b - factor * a).abs() <= slack).all():
-        return [f"b is {rows.in_digits(factor, eps)} times a"]
+        return [f"b is {tables.format_factor(factor, eps)} times a"]
     return []

@@ -1,9 +1,11 @@
-"""What both layers are given: ids, or sparse rows in any notation, read once for all of them."""
+"""Read the input once for both layers: ids, or sparse rows in any notation."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple
 
 import torch
 
@@ -13,91 +15,112 @@ from lookup_matmul.sparse.read import to_bags
 from lookup_matmul.sparse.sums import dense_rows
 
 
-@dataclass(frozen=True)
-class Input:
-    """Sparse rows, and in which form a layer gets them; an id is a row with one entry."""
+class Tolerance(NamedTuple):
+    """The difference that the caller accepts: ``|a - b| <= atol + rtol * |b|``."""
 
-    passed: Any  # what a callable gets: the input as the caller wrote it
-    bags: Bags  # one for each output, int64; weights are None if all of them are ones
-    shape: tuple[int, ...]  # of the outputs, before the embedding dimension
+    atol: float = 0.0
+    rtol: float = 0.0
+
+
+EXACT = Tolerance()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The input as sparse rows, and the form in which a layer gets it; an id is a row of one."""
+
+    original: Any  # the caller's object, for callables
+    bags: Bags  # int64, one for each output; weights are None if all of them are 1
+    shape: tuple[int, ...]  # of the outputs, without the embedding dimension
     by_offsets: bool = False  # an EmbeddingBag gets ids and offsets, not a matrix of ids
-    width: int | None = None  # of the rows; None for as many columns as each table has rows
+    width: int | None = None  # columns of the rows; None for as many as each table has rows
 
     @property
-    def exact(self) -> bool:
-        """Whether no output is a sum of two terms, so that nothing is rounded."""
+    def is_exact(self) -> bool:
+        """Return whether no output is a sum of several terms, so that nothing is rounded."""
         return self.bags.weights is None and bool((self.bags.offsets.diff() <= 1).all())
 
     @property
-    def of_ids(self) -> bool:
-        """Whether each id is a row of its own."""
+    def is_single_ids(self) -> bool:
+        """Return whether each id is a row of its own."""
         return not self.by_offsets and self.bags.ids.numel() == self.bags.offsets.numel() - 1
 
     @property
-    def owners(self) -> torch.Tensor:
-        """Return for each entry which bag it is in."""
+    def bag_indices(self) -> torch.Tensor:
+        """Return the index of the bag of each entry."""
         counts = self.bags.offsets.diff()
-        bags = torch.arange(counts.numel(), device=counts.device)
-        return bags.repeat_interleave(counts, output_size=self.bags.ids.numel())
+        indices = torch.arange(counts.numel(), device=counts.device)
+        return indices.repeat_interleave(counts, output_size=self.bags.ids.numel())
 
-    def outside(self, vocab_size: int) -> torch.Tensor:
-        """Tell for each id whether a table has no row for it."""
+    def out_of_range(self, vocab_size: int) -> torch.Tensor:
+        """Return a Boolean for each id: whether a table of this size has no row for it."""
         return (self.bags.ids < 0) | (self.bags.ids >= vocab_size)
 
-    def encode(self, vocab_size: int, dtype: torch.dtype, weighted: bool = True) -> torch.Tensor:
-        """Write the rows out for a product, as wide as they are or as the table is long."""
+    def encode(self, vocab_size: int, dtype: torch.dtype, use_values: bool) -> torch.Tensor:
+        """Return dense rows, shape (..., width of the rows or vocabulary size)."""
         width = vocab_size if self.width is None else self.width
-        bags = self.bags if weighted else self.bags._replace(weights=None)
-        rows = dense_rows(bags, width, dtype=dtype, check=False)
-        return rows.reshape(*self.shape, width)
+        bags = self.bags if use_values else self.bags._replace(weights=None)
+        return dense_rows(bags, width, dtype=dtype, check=False).reshape(*self.shape, width)
 
-    def keep(self, kept: torch.Tensor) -> Input:
-        """Leave out rows; ``kept`` has a Boolean for each."""
+    def select(self, mask: torch.Tensor) -> Batch:
+        """Return the rows for which ``mask`` is true."""
         ids, offsets, weights = self.bags
-        entries = kept[self.owners]
-        ends = torch.cat([offsets[:1], offsets.diff()[kept].cumsum(0)])
+        entries = mask[self.bag_indices]
+        ends = torch.cat([offsets[:1], offsets.diff()[mask].cumsum(0)])
         bags = Bags(ids[entries], ends, None if weights is None else weights[entries])
-        passed: Any = bags
-        if self.of_ids:
-            passed = bags.ids
-        elif isinstance(self.passed, torch.Tensor) and self.passed.layout is torch.strided:
-            passed = self.passed[kept]
-        elif is_scipy(self.passed):
-            passed = self.passed[kept.cpu().numpy()]
-        return replace(self, passed=passed, bags=bags, shape=(int(kept.sum()),))
+        original: Any = bags
+        if self.is_single_ids:
+            original = bags.ids
+        elif isinstance(self.original, torch.Tensor) and self.original.layout is torch.strided:
+            original = self.original[mask]
+        elif is_scipy(self.original):
+            original = self.original[mask.cpu().numpy()]
+        return replace(self, original=original, bags=bags, shape=(int(mask.sum()),))
 
 
-def read_input(given: Any, *, bagged: bool) -> Input:
-    """Read ids or rows, or raise; ``bagged`` says that an EmbeddingBag will read ids, too."""
-    if not isinstance(given, torch.Tensor) or given.layout is not torch.strided:
-        read = _rows(given)
-    elif given.is_floating_point():
-        read = _dense(given)
+def read_batch(ids_or_rows: Any, *, bag_ids: bool) -> Batch:
+    """Read ids or rows, or raise; with ``bag_ids`` each row of a matrix of ids is one bag."""
+    if not isinstance(ids_or_rows, torch.Tensor) or ids_or_rows.layout is not torch.strided:
+        batch = _read_sparse_rows(ids_or_rows)
+    elif ids_or_rows.is_floating_point():
+        batch = _read_dense_rows(ids_or_rows)
     else:
-        read = _ids(given, bagged)
-    if not read.shape or 0 in read.shape:
+        batch = _read_ids(ids_or_rows, bag_ids)
+    if not batch.shape or 0 in batch.shape:
+        shape = tuple(getattr(ids_or_rows, "shape", batch.shape))
         raise ValueError(
-            f"the input holds no row, its shape is {tuple(getattr(given, 'shape', read.shape))}, "
-            "expected at least one id in at least one dimension; write a single id as "
-            "ids.reshape(1)."
+            f"the input holds no row, its shape is {shape}, expected at least one id in at least "
+            "one dimension; write a single id as ids.reshape(1)."
         )
-    return read
+    return batch
 
 
-def _ids(ids: torch.Tensor, bagged: bool) -> Input:
+def read_tolerance(atol: float, rtol: float) -> Tolerance:
+    """Return a checked tolerance, or raise."""
+    for name, value in (("atol", atol), ("rtol", rtol)):
+        if not isinstance(value, Real) or not 0 <= value < math.inf:
+            error = ValueError if isinstance(value, Real) else TypeError
+            raise error(
+                f"{name} is {value!r}, expected a finite number of at least 0; pass the largest "
+                f"difference to accept, for instance {name}=1e-3."
+            )
+    return Tolerance(float(atol), float(rtol))
+
+
+def _read_ids(ids: torch.Tensor, bag_ids: bool) -> Batch:
     check_id_tensor(ids)
-    if bagged and ids.dim() > 2:
+    if bag_ids and ids.dim() > 2:
         raise ValueError(
             f"the ids have shape {tuple(ids.shape)}, expected one or two dimensions, since an "
             "EmbeddingBag reads no more; reshape them to (bags, ids of each)."
         )
     flat = ids.detach().long().flatten()
-    length = ids.shape[1] if bagged and ids.dim() == 2 else 1
+    length = ids.shape[1] if bag_ids and ids.dim() == 2 else 1
     offsets = torch.arange(0, flat.numel() + 1, max(length, 1), device=ids.device)
-    return Input(ids, Bags(flat, offsets), tuple(ids.shape[:1] if length != 1 else ids.shape))
+    return Batch(ids, Bags(flat, offsets), tuple(ids.shape[:1] if length != 1 else ids.shape))
 
 
-def _dense(rows: torch.Tensor) -> Input:
+def _read_dense_rows(rows: torch.Tensor) -> Batch:
     if rows.dim() != 2:
         raise ValueError(
             f"the rows have shape {tuple(rows.shape)}, expected (rows, columns); flatten the "
@@ -105,21 +128,21 @@ def _dense(rows: torch.Tensor) -> Input:
             "and ids as whole numbers, with .long()."
         )
     numbers = rows.detach().float() if rows.dtype.itemsize == 1 else rows.detach()
-    owners, ids = numbers.nonzero(as_tuple=True)
-    counts = torch.bincount(owners, minlength=len(rows))
+    row_indices, ids = numbers.nonzero(as_tuple=True)
+    counts = torch.bincount(row_indices, minlength=len(rows))
     offsets = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    bags = _without_ones(Bags(ids, offsets, numbers[owners, ids]))
-    return Input(rows, bags, (len(rows),), by_offsets=True, width=rows.shape[1])
+    bags = _drop_ones(Bags(ids, offsets, numbers[row_indices, ids]))
+    return Batch(rows, bags, (len(rows),), by_offsets=True, width=rows.shape[1])
 
 
-def _rows(given: Any) -> Input:
-    ids, offsets, weights = to_bags(given)
+def _read_sparse_rows(rows: Any) -> Batch:
+    ids, offsets, weights = to_bags(rows)
     bags = Bags(ids.long(), offsets.long(), None if weights is None else weights.detach())
-    width = int(given.shape[1]) if hasattr(given, "shape") else None
-    return Input(given, _without_ones(bags), (offsets.numel() - 1,), by_offsets=True, width=width)
+    width = int(rows.shape[1]) if hasattr(rows, "shape") else None
+    return Batch(rows, _drop_ones(bags), (offsets.numel() - 1,), by_offsets=True, width=width)
 
 
-def _without_ones(bags: Bags) -> Bags:
-    """Leave values out that change nothing, which an EmbeddingBag of any mode then takes."""
-    plain = bags.weights is not None and bool((bags.weights == 1).all())
-    return bags._replace(weights=None) if plain else bags
+def _drop_ones(bags: Bags) -> Bags:
+    """Drop weights that are all 1, since only mode="sum" of an EmbeddingBag accepts weights."""
+    only_ones = bags.weights is not None and bool((bags.weights == 1).all())
+    return bags._replace(weights=None) if only_ones else bags

@@ -1,4 +1,4 @@
-"""A layer described as plain data, so that it can be varied: its table and its options."""
+"""Describe a layer as data: its table and its options, which a remedy can change."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,59 +16,59 @@ Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two that are compared; its table is a view of the caller's, never written to."""
+    """One of the two layers; its table shares the caller's memory and is never written to."""
 
     name: str  # "a" or "b"
     kind: str  # Embedding, EmbeddingBag, Linear, table or callable
-    table: torch.Tensor | None = None  # (vocabulary size, embedding dimension); a callable's: None
+    stored_table: torch.Tensor | None = None  # None for a callable
     function: Callable[[Any], Any] | None = None
     bias: torch.Tensor | None = None
     padding_idx: int | None = None
     max_norm: float | None = None
     norm_type: float = 2.0
     mode: str = "sum"
-    last_offset: bool = True
-    weighted: bool = True  # by the values of the rows, for which an Embedding has no place
-    whole: bool = False  # computed in float64 and rounded once
-    error: float = 0.0  # of each number of the table, relative to it, beyond the caller's
-    trained: bool = False
-    by_frequency: bool = False
+    include_last_offset: bool = True
+    uses_values: bool = True  # an Embedding has no argument for the values of sparse rows
+    in_float64: bool = False  # computed in float64 and rounded once
+    relative_error: float = 0.0  # of the table's numbers, where a remedy computed them
+    requires_grad: bool = False
+    scale_grad_by_freq: bool = False
     sparse: bool = False
 
     @property
-    def weight(self) -> torch.Tensor:
-        """Return the table, of a side that has one."""
-        assert self.table is not None, f"{self.name} is a callable"
-        return self.table
+    def table(self) -> torch.Tensor:
+        """Return the table, shape (vocabulary size, embedding dimension)."""
+        assert self.stored_table is not None, f"{self.name} is a callable"
+        return self.stored_table
 
     @property
-    def called(self) -> str:
-        """Name the side with its kind, for sentences."""
+    def label(self) -> str:
+        """Return the name with the kind, for sentences."""
         return f"{self.name} ({self.kind})"
 
     @property
-    def code(self) -> str:
-        """Write the table, (vocabulary size, embedding dimension), as the caller would."""
-        codes = {"table": self.name, "Linear": f"{self.name}.weight.T"}
-        return codes.get(self.kind, f"{self.name}.weight")
+    def table_code(self) -> str:
+        """Return the caller's expression for the table."""
+        expressions = {"table": self.name, "Linear": f"{self.name}.weight.T"}
+        return expressions.get(self.kind, f"{self.name}.weight")
 
 
-def called(sides: Sequence[Side]) -> str:
-    """Name sides with their kinds."""
-    return " and ".join(side.called for side in sides)
+def join_labels(sides: Sequence[Side]) -> str:
+    """Return the labels of sides, joined by "and"."""
+    return " and ".join(side.label for side in sides)
 
 
-def named(rows: Iterable[int]) -> str:
-    """Name rows of a table by their numbers, at most six of them."""
+def format_rows(rows: Iterable[int]) -> str:
+    """Return "row 2" or "rows 2, 3, …", with at most six numbers."""
     numbers = list(rows)
-    listed = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
-    return f"row{'s' if len(numbers) != 1 else ''} {listed}"
+    listing = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
+    return f"row{'s' if len(numbers) != 1 else ''} {listing}"
 
 
 def read_side(name: str, layer: Layer) -> Side:
-    """Read a layer, a table or a callable, or raise with its name and what to do."""
+    """Describe a layer, a table or a callable, or raise an error that names it."""
     if isinstance(layer, torch.Tensor):
-        return Side(name, "table", _table(name, layer), trained=layer.requires_grad)
+        return Side(name, "table", _detach_table(name, layer), requires_grad=layer.requires_grad)
     if not isinstance(layer, nn.Module):
         if callable(layer):
             return Side(name, "callable", function=layer)
@@ -76,36 +76,40 @@ def read_side(name: str, layer: Layer) -> Side:
             f"{name} is a {type(layer).__name__}, expected an Embedding, EmbeddingBag or Linear, "
             "a table as a tensor, or a callable; wrap numbers in torch.tensor(...)."
         )
-    readable = (nn.Embedding, nn.EmbeddingBag, nn.Linear)
-    kind = next((kind for kind in readable if isinstance(layer, kind)), None)
-    full = f"{type(layer).__module__}.{type(layer).__qualname__}"
+    supported = (nn.Embedding, nn.EmbeddingBag, nn.Linear)
+    kind = next((kind for kind in supported if isinstance(layer, kind)), None)
+    type_name = f"{type(layer).__module__}.{type(layer).__qualname__}"
     as_function = f"pass lambda given: layer(given) in place of the layer {name}"
     if kind is None:
         raise TypeError(
-            f"{name} has type {full}, expected torch.nn.Embedding, EmbeddingBag or Linear, which "
-            f"hold a table; pass the one inside of it that you mean, or {as_function}."
+            f"{name} has type {type_name}, expected torch.nn.Embedding, EmbeddingBag or Linear, "
+            f"which hold a table; pass the one inside of it that you mean, or {as_function}."
         )
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(
-            f"{name} is a {full} with a forward of its own, expected that of "
+            f"{name} is a {type_name} with a forward of its own, expected that of "
             f"torch.nn.{kind.__name__}; {as_function}."
         )
     weight = stored_weight(name, layer)
     check_unhooked(name, layer, f"{as_function}, or remove them")
-    table = _table(f"{name}.weight", weight)
-    options: dict[str, Any] = {"trained": weight.requires_grad}
+    table = _detach_table(f"{name}.weight", weight)
     if isinstance(layer, nn.Linear):
         bias = None if layer.bias is None else layer.bias.detach()
-        return Side(name, "Linear", table.T, bias=bias, **options)
-    options |= {key: getattr(layer, key) for key in ("padding_idx", "max_norm", "norm_type")}
-    options |= {"by_frequency": layer.scale_grad_by_freq, "sparse": layer.sparse}
-    if isinstance(layer, nn.EmbeddingBag):
-        options |= {"mode": layer.mode, "last_offset": layer.include_last_offset}
-        return Side(name, "EmbeddingBag", table, **options)
-    return Side(name, "Embedding", table, weighted=False, **options)
+        return Side(name, "Linear", table.T, bias=bias, requires_grad=weight.requires_grad)
+    options = ["padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"]
+    is_bag = isinstance(layer, nn.EmbeddingBag)
+    options += ["mode", "include_last_offset"] if is_bag else []
+    return Side(
+        name,
+        kind.__name__,
+        table,
+        uses_values=is_bag,
+        requires_grad=weight.requires_grad,
+        **{option: getattr(layer, option) for option in options},
+    )
 
 
-def _table(name: str, weight: torch.Tensor) -> torch.Tensor:
+def _detach_table(name: str, weight: torch.Tensor) -> torch.Tensor:
     check_weight(weight, name)
     check_multiplied(weight)
     return weight.detach()

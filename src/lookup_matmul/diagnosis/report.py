@@ -1,4 +1,4 @@
-"""What a comparison has found, as data, as text and as a small table in a notebook."""
+"""The result of a comparison as data, as text, and as a table in a notebook."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from html import escape
 BITS = "equal in every bit"
 VALUE = "equal in value"
 ROUNDING = "equal within the bound of rounding"
+TOLERANCE = "equal within the tolerance"
 DIFFERENT = "different"
-MISSING = "not to be compared"
-VERDICTS = (BITS, VALUE, ROUNDING, DIFFERENT, MISSING)
+NOT_COMPARABLE = "not to be compared"
+VERDICTS = (BITS, VALUE, ROUNDING, TOLERANCE, DIFFERENT, NOT_COMPARABLE)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well two tensors agree, as numbers and as text.
+    """How well two tensors agree.
 
     ``verdict`` is ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of
-    NaN differ; ``"equal within the bound of rounding"``; ``"different"``; or ``"not to be
-    compared"``, if a side raises or gives nothing. Of ``total`` numbers ``differing`` ones differ,
-    by any bit, or by more than the bound if the verdict is ``"different"``: ``first`` is the place
-    of the first of them, ``values`` are the two numbers there, and ``largest`` is the largest
-    difference, infinite for NaN and infinity on one side only. ``bound`` is what rounding allows at
-    any place, 0.0 if no sum is rounded. ``reason`` says why not everything could be compared.
+    NaN differ; ``"equal within the bound of rounding"``; ``"equal within the tolerance"``;
+    ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient.
+    ``differing`` of ``total`` numbers differ: in any bit; beyond rounding if the verdict is the
+    tolerance; or beyond both if it is ``"different"``. ``first`` is the index of the first of them,
+    ``values`` are the two numbers there, and ``largest`` is the largest difference, infinite where
+    only one side is NaN or infinite. ``bound`` is the most that rounding allows at any index, 0.0
+    if no sum is rounded. ``reason`` names another difference, such as that of the shapes.
 
     Examples
     --------
@@ -42,25 +44,32 @@ is 0.5
     largest: float = 0.0
     bound: float = 0.0
     reason: str = ""
+    atol: float = 0.0
+    rtol: float = 0.0
 
     def __repr__(self) -> str:
         if self.verdict == BITS:
             return f"{self.verdict}, all {self.total} numbers"
+        tolerance = f"atol={self.atol}, rtol={self.rtol}" if self.atol or self.rtol else ""
+        heading = f"equal within {tolerance}" if self.verdict == TOLERANCE else self.verdict
         parts = [self.reason] if self.reason else []
         if self.first is not None and self.values is not None:
             verb = "" if self.verdict == DIFFERENT else " differ"
-            places = f"{self.differing} of {self.total} numbers{verb}, "
-            places += f"the first at {list(self.first)}: "
-            parts.append(places + "{} in a, {} in b".format(*_shown(*self.values)))
+            count = f"{self.differing} of {self.total} numbers{verb}"
+            numbers = "{} in a, {} in b".format(*_distinct_texts(*self.values))
+            parts.append(f"{count}, the first at {list(self.first)}: {numbers}")
         if self.verdict == VALUE:
             parts.append("only signs of zeros or bits of NaN")
-        elif self.first is None and self.verdict == DIFFERENT and self.total:
-            parts.append(f"all numbers are {ROUNDING if self.largest else VALUE}")
+        elif self.first is None and self.verdict in (DIFFERENT, TOLERANCE) and self.total:
+            allowance = f"equal within {tolerance}" if tolerance else ROUNDING
+            parts.append(f"all numbers are {allowance if self.largest else VALUE}")
         elif self.first is not None and self.largest < float("inf"):
             parts.append(f"the largest difference is {self.largest:.3g}")
         if self.bound:
             parts.append(f"rounding alone allows up to {self.bound:.3g}, by place")
-        return f"{self.verdict}: {'; '.join(parts)}" if parts else self.verdict
+        if self.verdict == DIFFERENT and self.first is not None and tolerance:
+            parts.append(f"the tolerance is {tolerance}")
+        return f"{heading}: {'; '.join(parts)}" if parts else heading
 
 
 @dataclass(frozen=True)
@@ -71,11 +80,10 @@ class Cause:
     ``"order of the rows"``, ``"scaled rows"``, ``"dtype"``, ``"padding_idx"``, ``"max_norm"``,
     ``"ids out of range"``, ``"width of the rows"``, ``"values ignored"``, ``"mode"``,
     ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
-    ``"subnormal numbers"``, ``"reduced matmul precision"``,
-    ``"not repeatable"``; of gradients ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and
-    ``"sparse gradient"``. ``evidence`` is what was seen, ``remedy`` what to do, in a line, and
-    ``verified`` whether it was tried: with it and those of the other causes the layers agree, and
-    without it they do not.
+    ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
+    ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
+    ``evidence`` describes the fault in these layers, ``remedy`` is the advice, and ``verified``
+    tells whether it was tried: with all remedies the layers agree, without this one they do not.
 
     Examples
     --------
@@ -95,13 +103,13 @@ class Cause:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What :func:`lookup_matmul.compare` has found.
+    """The result of :func:`lookup_matmul.compare`.
 
-    ``before`` says how well the two agree as they are, ``after`` with all remedies. ``causes`` are
-    all reasons why they do not, none if none was found; ``tried`` are the names of those that could
-    have been one. ``notes`` say what could not be looked into, how the input was read where that is
-    in doubt, and a pattern of the outputs that points to a cause. ``gradients`` is the same for the
-    gradients of the tables, with all remedies of the outputs.
+    ``before`` is the agreement of the layers as they are, ``after`` with all remedies. ``causes``
+    are the reasons for a disagreement, empty if none was found; ``tried`` are the names of those
+    that were possible. ``notes`` name what could not be inspected, a doubtful reading of the input,
+    and a pattern of the outputs that points to a cause. ``gradients`` is the comparison of the
+    tables' gradients, with all remedies for the outputs applied.
 
     Examples
     --------
@@ -121,48 +129,47 @@ torch.tensor([2, 1]))
 
     @property
     def verdict(self) -> str:
-        """Say how well the two agree as they are."""
+        """Return how well the outputs agree without any remedy."""
         return self.before.verdict
 
     @property
     def agrees(self) -> bool:
-        """Tell whether the two agree as they are, in every bit, in value or within rounding.
+        """Return whether the outputs agree: in every bit, in value, or within what is allowed.
 
-        The gradients, too, if they were asked for.
+        If gradients were compared, they have to agree, too.
         """
-        outputs = self.verdict not in (DIFFERENT, MISSING)
-        return outputs and (self.gradients is None or self.gradients.agrees)
+        outputs_agree = self.verdict not in (DIFFERENT, NOT_COMPARABLE)
+        return outputs_agree and (self.gradients is None or self.gradients.agrees)
 
     def __repr__(self) -> str:
         return "\n".join(text if not label else f"{label}: {text}" for label, text in self._lines())
 
     def _repr_html_(self) -> str:
-        # Notebooks align cells to the right and center them, which long texts do not bear.
-        look = "text-align: left; vertical-align: top"
+        # Notebooks right-align cells and center headings, which makes long texts hard to read.
+        style = "text-align: left; vertical-align: top"
         rows = "".join(
-            f'<tr><th scope="row" style="{look}; overflow-wrap: normal">{escape(label)}</th>'
-            f'<td style="{look}; overflow-wrap: anywhere">{escape(text)}</td></tr>'
+            f'<tr><th scope="row" style="{style}; overflow-wrap: normal">{escape(label)}</th>'
+            f'<td style="{style}; overflow-wrap: anywhere">{escape(text)}</td></tr>'
             for label, text in self._lines("outputs")
         )
         return f'<table class="comparison"><tbody>{rows}</tbody></table>'
 
-    def _lines(self, first: str = "") -> list[tuple[str, str]]:
-        lines = [(first, repr(self.before))]
+    def _lines(self, first_label: str = "") -> list[tuple[str, str]]:
+        lines = [(first_label, repr(self.before))]
         for cause in self.causes:
-            lines += [("cause", f"{cause.name}: {cause.evidence}"), ("remedy", cause.remedy)]
-            if not cause.verified:
-                lines[-1] = ("remedy, not tried", cause.remedy)
-        if any(cause.verified for cause in self.causes):
-            many = len([cause for cause in self.causes if cause.verified]) > 1
-            lines.append((f"with {'these remedies' if many else 'this remedy'}", repr(self.after)))
+            label = "remedy" if cause.verified else "remedy, not tried"
+            lines += [("cause", f"{cause.name}: {cause.evidence}"), (label, cause.remedy)]
+        if verified := sum(cause.verified for cause in self.causes):
+            remedies = "these remedies" if verified > 1 else "this remedy"
+            lines.append((f"with {remedies}", repr(self.after)))
         elif self.tried and not self.causes:
             lines.append(("no cause found", f"tried {', '.join(self.tried)}"))
         lines += [("note", note) for note in self.notes]
         return lines + (self.gradients._lines("gradients") if self.gradients else [])
 
 
-def _shown(*values: float) -> list[str]:
-    """Write as many digits as it takes to tell the two apart."""
+def _distinct_texts(*values: float) -> list[str]:
+    """Format numbers with as few digits as tell them apart."""
     for digits in (6, 9):
         texts = [str(float(f"{value:.{digits}g}")) for value in values]
         if len(set(texts)) > 1:

@@ -1,4 +1,4 @@
-"""Run one side on the input without a trace: what it gives, or what it raises."""
+"""Run two described layers on one input without changing anything of the caller's."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import torch
-from torch.nn import functional as F  # noqa: N812 - as everybody calls it
+from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.inputs import Input
+from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An output of shape (..., embedding dimension), or what happened instead, as a predicate."""
+    """An output of shape (..., embedding dimension), or a predicate such as "raises KeyError"."""
 
     output: torch.Tensor | None = None
-    raised: str = ""
+    failure: str = ""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two sides, what they are given, and the caller's autocast, if it is on."""
+    """Two sides, their input, the accepted difference, and the caller's autocast dtype if any."""
 
     a: Side
     b: Side
-    given: Input
+    batch: Batch
+    tolerance: Tolerance = EXACT
     autocast: torch.dtype | None = None
-    # What callables gave, so that each is called once for each input.
-    known: dict[tuple[str, int, torch.dtype | None], tuple[object, Outcome]] = field(
+    # Holds the input beside each outcome, since the key contains its id().
+    call_cache: dict[tuple[str, int, torch.dtype | None], tuple[object, Outcome]] = field(
         default_factory=dict, compare=False
     )
 
@@ -40,9 +41,9 @@ class Pair:
         return self.a, self.b
 
     @property
-    def tabled(self) -> list[Side]:
+    def with_table(self) -> list[Side]:
         """Return the sides that have a table."""
-        return [side for side in self.sides if side.table is not None]
+        return [side for side in self.sides if side.stored_table is not None]
 
     @property
     def products(self) -> list[Side]:
@@ -50,45 +51,45 @@ class Pair:
         return [side for side in self.sides if side.kind == "Linear"]
 
     @property
-    def unknown(self) -> list[Side]:
-        """Return the callables, which cannot be varied."""
-        return [side for side in self.sides if side.table is None]
+    def callables(self) -> list[Side]:
+        """Return the sides that are functions, which no remedy can change."""
+        return [side for side in self.sides if side.stored_table is None]
 
     def side(self, name: str) -> Side:
         """Return the side of this name."""
         return self.a if name == "a" else self.b
 
-    def other(self, side: Side) -> Side:
-        """Return the side that is not this one."""
-        return self.b if side.name == "a" else self.a
+    def opposite(self, side: Side) -> Side:
+        """Return b for a, and a for b."""
+        return self.side("b" if side.name == "a" else "a")
 
-    def put(self, side: Side) -> Pair:
-        """Return the pair with this side in the place of that of its name."""
+    def with_side(self, side: Side) -> Pair:
+        """Return a pair in which this side replaces the one of its name."""
         return replace(self, a=side) if side.name == "a" else replace(self, b=side)
 
-    def precision(self) -> torch.autocast:
-        """Compute as the caller's autocast says, which is off for all else."""
-        kind = self.given.bags.ids.device.type
-        return torch.autocast(kind, self.autocast, enabled=self.autocast is not None)
+    def autocast_context(self) -> torch.autocast:
+        """Return a context with the caller's autocast, which is off elsewhere."""
+        device_type = self.batch.bags.ids.device.type
+        return torch.autocast(device_type, self.autocast, enabled=self.autocast is not None)
 
     def outcomes(self) -> tuple[Outcome, Outcome]:
         """Run both sides."""
         return self.outcome(self.a), self.outcome(self.b)
 
     def outcome(self, side: Side) -> Outcome:
-        """Run a side, a callable only once for each input."""
-        with self.precision():
+        """Run a side; a callable runs only once for each input."""
+        with self.autocast_context():
             if side.function is None:
-                return run(side, self.given)
-            key = (side.name, id(self.given.passed), self.autocast)
-            if key not in self.known:  # the input is kept beside, so that its id stays its own
-                self.known[key] = (self.given.passed, call(side, self.given))
-            return self.known[key][1]
+                return run_layer(side, self.batch)
+            key = (side.name, id(self.batch.original), self.autocast)
+            if key not in self.call_cache:
+                self.call_cache[key] = (self.batch.original, call_function(side, self.batch))
+            return self.call_cache[key][1]
 
 
 @contextmanager
-def untouched(device: torch.device) -> Iterator[None]:
-    """Keep the caller's random numbers, record no gradient, and switch autocast off."""
+def isolated_from_caller(device: torch.device) -> Iterator[None]:
+    """Restore the random state on exit; turn off gradients, inference mode and autocast."""
     devices = [device] if device.type == "cuda" else []
     with (
         torch.random.fork_rng(devices),
@@ -99,29 +100,28 @@ def untouched(device: torch.device) -> Iterator[None]:
         yield
 
 
-def run(side: Side, given: Input) -> Outcome:
+def run_layer(side: Side, batch: Batch) -> Outcome:
     """Run a side that has a table."""
-    size, ids = len(side.weight), given.bags.ids
-    outside = given.outside(size)
-    if outside.any() and not (side.kind == "Linear" and given.width is not None):
-        return Outcome(  # on a GPU, running it could end the process
-            raised=f"has no row for id {int(ids[outside][0])}, its rows are 0 to {size - 1}; "
-            f"{int(outside.sum())} of {ids.numel()} ids are outside"
-        )
+    size, ids = len(side.table), batch.bags.ids
+    invalid = batch.out_of_range(size)
+    if invalid.any() and not (side.kind == "Linear" and batch.width is not None):
+        # torch is not asked, since on a GPU an invalid id can end the process.
+        failure = f"has no row for id {int(ids[invalid][0])}, its rows are 0 to {size - 1}"
+        return Outcome(failure=f"{failure}; {int(invalid.sum())} of {ids.numel()} ids are outside")
     try:
-        return Outcome(compute(side, given, table_as_read(side, given)))
+        return Outcome(compute_output(side, batch, renormalize_table(side, batch)))
     except (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-        return Outcome(raised=said(error))
+        return Outcome(failure=describe_error(error))
 
 
-def call(side: Side, given: Input) -> Outcome:
-    """Run a callable on a copy of the input, or on the input if it is no tensor."""
+def call_function(side: Side, batch: Batch) -> Outcome:
+    """Call the function of a side with a copy of the input if that is a tensor."""
     assert side.function is not None
-    passed = given.passed.clone() if isinstance(given.passed, torch.Tensor) else given.passed
+    original = batch.original
     try:
-        output = side.function(passed)
+        output = side.function(original.clone() if isinstance(original, torch.Tensor) else original)
     except Exception as error:
-        return Outcome(raised=said(error))
+        return Outcome(failure=describe_error(error))
     if not isinstance(output, torch.Tensor) or not output.is_floating_point():
         kind = output.dtype if isinstance(output, torch.Tensor) else type(output).__name__
         raise TypeError(
@@ -131,47 +131,44 @@ def call(side: Side, given: Input) -> Outcome:
     return Outcome(output.detach())
 
 
-def compute(side: Side, given: Input, table: torch.Tensor) -> torch.Tensor:
-    """Compute what torch computes for this layer, with ``table`` for its table."""
+def compute_output(side: Side, batch: Batch, table: torch.Tensor) -> torch.Tensor:
+    """Compute the output of this layer with another table of the same shape."""
     if side.kind == "Linear":
-        return _product(side, given, table)
-    ids, offsets, weights = given.bags
-    backward = {"scale_grad_by_freq": side.by_frequency, "sparse": side.sparse}
-    if given.of_ids and side.kind != "EmbeddingBag":
-        return F.embedding(ids, table, side.padding_idx, **backward).reshape(*given.shape, -1)
+        dtype = torch.float64 if side.in_float64 else table.dtype
+        rows = batch.encode(len(table), dtype, side.uses_values)
+        bias = None if side.bias is None else side.bias.to(dtype)
+        product = F.linear(rows, table.to(dtype).T, bias)
+        return product.to(table.dtype) if side.in_float64 else product
+    ids, offsets, weights = batch.bags
+    gradient_options = {"scale_grad_by_freq": side.scale_grad_by_freq, "sparse": side.sparse}
+    if batch.is_single_ids and side.kind != "EmbeddingBag":
+        rows = F.embedding(ids, table, side.padding_idx, **gradient_options)
+        return rows.reshape(*batch.shape, -1)
     if weights is not None:
-        weights = weights.to(table.dtype) if side.weighted else None
-    bag = side.kind == "EmbeddingBag"  # any other adds the rows up, whatever the padding
-    rows = F.embedding_bag(
+        weights = weights.to(table.dtype) if side.uses_values else None
+    is_bag = side.kind == "EmbeddingBag"  # other kinds have no mode, offsets or padding
+    sums = F.embedding_bag(
         ids,
         table,
         offsets,
-        mode=side.mode if bag else "sum",
+        mode=side.mode if is_bag else "sum",
         per_sample_weights=weights,
-        include_last_offset=side.last_offset or not (bag and given.by_offsets),
-        padding_idx=side.padding_idx if bag else None,
-        **backward,
+        include_last_offset=side.include_last_offset or not (is_bag and batch.by_offsets),
+        padding_idx=side.padding_idx if is_bag else None,
+        **gradient_options,
     )
-    return rows if given.by_offsets else rows.reshape(*given.shape, -1)
+    return sums if batch.by_offsets else sums.reshape(*batch.shape, -1)
 
 
-def table_as_read(side: Side, given: Input) -> torch.Tensor:
-    """Return the table, shortened where ``max_norm`` does so while reading, on a copy."""
+def renormalize_table(side: Side, batch: Batch) -> torch.Tensor:
+    """Return the table with the rows that are read rescaled to ``max_norm``, if there is one."""
     if side.max_norm is None:
-        return side.weight
-    ids = given.bags.ids[~given.outside(len(side.weight))]  # torch does not check them
-    copy = side.weight.clone(memory_format=torch.contiguous_format)
+        return side.table
+    ids = batch.bags.ids[~batch.out_of_range(len(side.table))]  # torch does not check them
+    copy = side.table.clone(memory_format=torch.contiguous_format)
     return torch.embedding_renorm_(copy, ids, side.max_norm, side.norm_type)
 
 
-def said(error: BaseException) -> str:
-    """Return type and first line of an error."""
+def describe_error(error: BaseException) -> str:
+    """Return the type and the first line of an error."""
     return f"raises {type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-
-
-def _product(side: Side, given: Input, table: torch.Tensor) -> torch.Tensor:
-    dtype = torch.float64 if side.whole else table.dtype
-    rows = given.encode(len(table), dtype, side.weighted)
-    bias = None if side.bias is None else side.bias.to(dtype)
-    output = F.linear(rows, table.to(dtype).T, bias)
-    return output.to(table.dtype) if side.whole else output

@@ -2,100 +2,113 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, combinations, pairwise, product
 from typing import Any, TypeAlias
 
 from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.report import BITS, ROUNDING, VALUE, VERDICTS, Agreement
+from lookup_matmul.diagnosis.report import BITS, ROUNDING, TOLERANCE, VALUE, VERDICTS, Agreement
 from lookup_matmul.diagnosis.run import Pair
 
-EXHAUSTIVE = 3  # up to so many causes at once, every combination is tried
+EXHAUSTIVE_SIZE = 3  # Up to this size, every combination of causes is tried.
 
 Change: TypeAlias = Callable[[Pair], Pair]
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something to try: a change of the pair, the cause that it stands for, and its words."""
+    """A change of the pair, the cause that it removes, and the texts of the report."""
 
     name: str
-    advice: str  # in one line, for somebody who holds the two layers
+    advice: str  # one line for the caller
     apply: Change  # several are applied in the order of their causes
-    evidence: str | Callable[[Pair], str]  # or what is seen of a pair with all other remedies
-    spared: bool = False  # by a copy of the whole table
+    evidence: str | Callable[[Pair], str]  # a function gets the pair with all other remedies
+    implied_by_weights: bool = False  # copying the whole table has the same effect
 
 
-# A cause gives its remedies for a pair, of which at most one is used: none if it cannot be one.
-Trial: TypeAlias = Callable[[Pair], list[Remedy]]
-Judge: TypeAlias = Callable[[Pair], Agreement]
+# Return the alternative remedies for one cause, none if it is impossible for this pair.
+ProposeRemedies: TypeAlias = Callable[[Pair], list[Remedy]]
+MeasureAgreement: TypeAlias = Callable[[Pair], Agreement]
 
 
-def both(change: Callable[[Side], Side]) -> Change:
-    """Make a change of a pair from one of a side."""
+def change_both(change: Callable[[Side], Side]) -> Change:
+    """Return a change of a pair that changes both sides."""
     return lambda pair: replace(pair, a=change(pair.a), b=change(pair.b))
 
 
-def setting(**options: Any) -> Change:
-    """Make a change of a pair that gives both sides these options."""
-    return both(lambda side: replace(side, **options))
+def set_options(**options: Any) -> Change:
+    """Return a change of a pair that sets these options on both sides."""
+    return change_both(lambda side: replace(side, **options))
 
 
-def good(agreement: Agreement, least: str = BITS) -> bool:
-    """Tell whether nothing is left to explain, where nothing is rounded in bits or in value."""
-    limit = ROUNDING if agreement.bound else least
-    return VERDICTS.index(agreement.verdict) <= VERDICTS.index(limit)
+def agrees_at_least(agreement: Agreement, verdict: str = BITS) -> bool:
+    """Return whether an agreement is as good as ``verdict``, or as good as was asked for.
+
+    Where sums are rounded, their bound is enough, and so is the caller's tolerance everywhere.
+    """
+    if agreement.verdict == TOLERANCE:
+        return True
+    weakest = ROUNDING if agreement.bound else verdict
+    return VERDICTS.index(agreement.verdict) <= VERDICTS.index(weakest)
 
 
-def search(pair: Pair, causes: Sequence[Trial], judge: Judge) -> tuple[list[Remedy], list[str]]:
-    """Try remedies alone, in pairs, in threes, then all, leaving out what is not needed.
+def find_remedies(
+    pair: Pair, causes: Sequence[ProposeRemedies], measure: MeasureAgreement
+) -> tuple[list[Remedy], list[str]]:
+    """Try remedies alone, in pairs, in threes, then all together without those not needed.
 
-    Returns the remedies that were enough, and the names of all that were tried.
-    The earlier a cause stands in ``causes``, the rather it is named, and the last one only
-    where two others are not enough.
+    Return the remedies that are enough and the names of all that were tried.
+    Earlier causes win; the last is named only if no two others suffice.
     """
     groups = [remedies for cause in causes if (remedies := cause(pair))]
     if not groups:
         return [], []
-    tried = list(dict.fromkeys(remedy.name for group in groups for remedy in group))
-    # Remedies that leave the sign of a zero apart are worth naming, unless nothing else was.
-    for least in (BITS,) if good(judge(pair), VALUE) else (BITS, VALUE):
-        if found := _smallest(pair, groups, lambda p, least=least: good(judge(p), least)):  # type: ignore[misc]
-            return found, tried
-    return [], tried
+    names = list(dict.fromkeys(remedy.name for group in groups for remedy in group))
+
+    def is_enough(verdict: str, pair: Pair) -> bool:
+        return agrees_at_least(measure(pair), verdict)
+
+    # A remedy that leaves only signs of zeros is worth naming, unless these were all that differed.
+    for verdict in (BITS,) if is_enough(VALUE, pair) else (BITS, VALUE):
+        if remedies := _find_smallest(pair, groups, partial(is_enough, verdict)):
+            return remedies, names
+    return [], names
 
 
-def applied(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
+def apply_remedies(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
     """Return the pair with all remedies."""
     for remedy in remedies:
         pair = remedy.apply(pair)
     return pair
 
 
-def _smallest(
-    pair: Pair, groups: list[list[Remedy]], enough: Callable[[Pair], bool]
+def _find_smallest(
+    pair: Pair, groups: list[list[Remedy]], is_enough: Callable[[Pair], bool]
 ) -> list[Remedy]:
     *specific, last = groups
-    beside = [group for group in specific if not group[0].spared]
-    chosen: list[Sequence[list[Remedy]]] = []
-    for size in range(1, EXHAUSTIVE + 1):
-        chosen += combinations(specific, size)
-        # The last one explains nearly everything, so it stands back behind two others.
+    independent = [group for group in specific if not group[0].implied_by_weights]
+    candidates: list[Sequence[list[Remedy]]] = []
+    for size in range(1, EXHAUSTIVE_SIZE + 1):
+        candidates += combinations(specific, size)
+        # The last cause explains almost any difference, so two others are preferred to it.
         if size > 1:
-            chosen += [(*others, last) for others in combinations(beside, size - 2)]
-    for group in [*chosen, specific, [*beside, last]]:
+            candidates += [(*before, last) for before in combinations(independent, size - 2)]
+    for group in [*candidates, specific, [*independent, last]]:
         for remedies in product(*group):
             steps = list(accumulate(remedies, lambda pair, r: r.apply(pair), initial=pair))
-            # A remedy that changes nothing leaves a combination that was tried before.
-            idle = len(group) <= EXHAUSTIVE and any(a is b for a, b in pairwise(steps))
-            if not idle and enough(steps[-1]):
-                return _needed(pair, list(remedies), enough)
+            # If a remedy changes nothing, the combination without it was tried before.
+            is_repeated = len(group) <= EXHAUSTIVE_SIZE and any(a is b for a, b in pairwise(steps))
+            if not is_repeated and is_enough(steps[-1]):
+                return _drop_unneeded(pair, list(remedies), is_enough)
     return []
 
 
-def _needed(pair: Pair, remedies: list[Remedy], enough: Callable[[Pair], bool]) -> list[Remedy]:
-    """Leave out each remedy that the others do without, the least specific ones first."""
-    for remedy in reversed(remedies):
-        others = [other for other in remedies if other is not remedy]
-        if enough(applied(pair, others)):
-            return _needed(pair, others, enough)  # which may do without one that was needed
+def _drop_unneeded(
+    pair: Pair, remedies: list[Remedy], is_enough: Callable[[Pair], bool]
+) -> list[Remedy]:
+    """Drop remedies without which the pair agrees, the least specific first."""
+    for i in reversed(range(len(remedies))):
+        remaining = remedies[:i] + remedies[i + 1 :]
+        if is_enough(apply_remedies(pair, remaining)):
+            return _drop_unneeded(pair, remaining, is_enough)
     return remedies

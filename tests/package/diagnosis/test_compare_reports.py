@@ -1,5 +1,6 @@
-"""What a report says: the code of its remedies does what it says, and its notes are true."""
+"""The code in remedies does what it says, and the texts of a report are true."""
 
+import re
 from functools import partial
 
 import pytest
@@ -11,10 +12,10 @@ from lookup_matmul import assert_within, compare, one_hot, to_linear
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-BITS = "equal in every bit"
+BITS, TOLERANCE = "equal in every bit", "equal within the tolerance"
 IDS = torch.tensor([2, 0, 3, 2])
 TABLE = torch.randn(5, 3, generator=torch.Generator().manual_seed(0))
-MAKE = {
+MAKERS = {
     "Embedding": lambda rows: nn.Embedding(rows, 3),
     "EmbeddingBag": lambda rows: nn.EmbeddingBag(rows, 3, mode="sum"),
     "Linear": lambda rows: nn.Linear(rows, 3, bias=False),
@@ -22,89 +23,87 @@ MAKE = {
 }
 
 
-def run_code(report, name, **layers):
-    """Run the code that stands behind the colon of a remedy, on these names."""
-    (remedy,) = (cause.remedy for cause in report.causes if cause.name == name)
-    names = {"torch": torch, **layers}
-    exec(remedy.split(": ", 1)[1], names)
-    return names["a"], names["b"]
+def make_linear(table):
+    """Return a Linear with a copy of the table."""
+    return to_linear(nn.Embedding.from_pretrained(table, freeze=False), share=False)
+
+
+def assert_remedy_works(report, name, a, b, ids=IDS):
+    """Assert that the code after the colon of this only remedy makes a and b equal."""
+    assert [cause.name for cause in report.causes] == [name]
+    namespace = {"torch": torch, "a": a, "b": b}
+    exec(report.causes[0].remedy.split(": ", 1)[1], namespace)
+    assert compare(namespace["a"], namespace["b"], ids).verdict == BITS
 
 
 @pytest.mark.parametrize("rows", [(5, 5), (5, 7), (7, 5)])
-@pytest.mark.parametrize("second", MAKE)
-@pytest.mark.parametrize("first", MAKE)
+@pytest.mark.parametrize("second", MAKERS)
+@pytest.mark.parametrize("first", MAKERS)
 def test_the_code_that_copies_a_table_copies_it(first, second, rows):
     """From every kind into every other, and into a longer or a shorter table."""
-    a, b = MAKE[first](rows[0]), MAKE[second](rows[1])
+    a, b = MAKERS[first](rows[0]), MAKERS[second](rows[1])
     report = compare(a, b, IDS)
-    assert [cause.name for cause in report.causes] == ["weights"]
-    said = f"a has {rows[0]} rows and b has {rows[1]}" in report.causes[0].evidence
-    assert said is (rows[0] != rows[1])
-    assert compare(*run_code(report, "weights", a=a, b=b), IDS).verdict == BITS
+    sizes = f"a has {rows[0]} rows and b has {rows[1]}"
+    assert (sizes in report.causes[0].evidence) is (rows[0] != rows[1])
+    assert_remedy_works(report, "weights", a, b)
 
 
-@pytest.mark.parametrize("second", MAKE)
-def test_the_code_that_transposes_does_so(second):
-    """Of a table, and of the Parameter of each layer."""
-    b = MAKE[second](5)
-    if second == "table":
+@pytest.mark.parametrize("kind", MAKERS)
+def test_the_code_that_transposes_a_table_does_so(kind):
+    """For a tensor, and for the Parameter of each layer."""
+    b = MAKERS[kind](5)
+    if kind == "table":
         b = TABLE.T.contiguous()
     else:
-        b.weight = nn.Parameter(TABLE.clone() if second == "Linear" else TABLE.T.contiguous())
-    a = nn.EmbeddingBag.from_pretrained(TABLE, mode="sum")
-    given = torch.tensor([2, 0, 1, 2])
-    report = compare(lambda ids: F.embedding(ids, TABLE), b, given)
-    assert [cause.name for cause in report.causes] == ["transposed weight"]
-    assert compare(*run_code(report, "transposed weight", a=a, b=b), given).verdict == BITS
+        b.weight = nn.Parameter(TABLE.clone() if kind == "Linear" else TABLE.T.contiguous())
+    ids = torch.tensor([2, 0, 1, 2])
+    report = compare(lambda ids: F.embedding(ids, TABLE), b, ids)
+    assert_remedy_works(report, "transposed weight", TABLE, b, ids)
 
 
 def test_the_code_that_undoes_a_reshape_does_so():
-    """In the layer that has it."""
+    """In the layer whose weight was reshaped."""
     a, b = nn.Embedding.from_pretrained(TABLE), nn.Linear(5, 3, bias=False)
     b.weight.data = TABLE.reshape(3, 5)
-    report = compare(a, b, IDS)
-    assert compare(*run_code(report, "reshaped weight", a=a, b=b), IDS).verdict == BITS
+    assert_remedy_works(compare(a, b, IDS), "reshaped weight", a, b)
 
 
-def test_of_two_tables_the_one_without_bad_numbers_is_copied():
-    """The other would leave them in the product."""
+def test_the_table_without_bad_numbers_is_copied():
+    """Copying the other would leave NaN in the product."""
     bad = TABLE.index_fill(0, torch.tensor([1]), torch.nan)
     (cause,) = compare(bad, nn.Linear(5, 3, bias=False), IDS).causes
     assert cause.remedy.endswith(": a.copy_(b.weight.T)")
 
 
-def test_what_is_seen_of_two_tables_and_of_a_padding_row():
-    """Their memory, who trains, and which id is left out."""
-    whole, trained = torch.randn(8, 3), nn.Embedding(5, 3)
-    (apart,) = compare(trained, nn.Embedding.from_pretrained(TABLE), IDS).causes
-    assert apart.evidence.endswith(
+def test_evidence_for_weights_and_for_a_padding_row():
+    """It names shared storage, the trained table, and the ids that are left out."""
+    storage, trained = torch.randn(8, 3), nn.Embedding(5, 3)
+    (cause,) = compare(trained, nn.Embedding.from_pretrained(TABLE), IDS).causes
+    assert cause.evidence.endswith(
         "; they share no storage; b requires no gradient, so training moves the other alone"
     )
-    (shared,) = compare(whole[:4], whole[4:], IDS).causes
-    assert "; they share storage" in shared.evidence
+    (cause,) = compare(storage[:4], storage[4:], IDS).causes
+    assert "; they share storage" in cause.evidence
     bag = nn.EmbeddingBag.from_pretrained(TABLE, mode="sum", padding_idx=2)
     (cause,) = compare(bag, TABLE, IDS).causes
     assert cause.evidence == "a (EmbeddingBag) leaves out every entry with the id 2"
 
 
-@pytest.mark.parametrize("first", ["Embedding", "table"])
-def test_the_table_with_the_bias_in_it_is_written_out(first):
-    """Where the other side looks up; elsewhere the bias is to be added to its output."""
+@pytest.mark.parametrize("a", [nn.Embedding.from_pretrained(TABLE), TABLE])
+def test_advice_for_a_bias_contains_the_table_with_the_bias_added(a):
+    """If the other side looks up; else the bias is to be added to its output."""
     b = nn.Linear(5, 3)
-    a = {"Embedding": nn.Embedding.from_pretrained, "table": lambda table: table}[first](TABLE)
     with torch.no_grad():
         b.weight.copy_(TABLE.T)
     (cause,) = compare(a, b, IDS).causes
-    folded = eval(cause.remedy.split("look up in ")[1], {"a": a, "b": b})
-    assert_within(folded[IDS], b(one_hot(IDS, 5)), 1e-6)
-    other = nn.Linear(5, 3, bias=False)
-    other.weight.data = b.weight.data
-    (cause,) = compare(other, b, IDS).causes
+    table = eval(cause.remedy.split("look up in ")[1], {"a": a, "b": b})
+    assert_within(table[IDS], b(one_hot(IDS, 5)), 1e-6)
+    (cause,) = compare(make_linear(TABLE), b, IDS).causes
     assert "add the same to the output of the other" in cause.remedy
 
 
-def test_whole_numbers_that_look_like_rows_are_a_note():
-    """They are read as ids, so two equal layers agree, and the reader is told."""
+def test_integers_that_look_like_rows_are_a_note():
+    """They are read as ids, so two equal layers agree."""
     rows = F.one_hot(IDS, 5)
     report = compare(TABLE, nn.Embedding.from_pretrained(TABLE), rows)
     assert report.agrees
@@ -114,33 +113,33 @@ def test_whole_numbers_that_look_like_rows_are_a_note():
     assert ".float()" in note
     counts = compare(nn.EmbeddingBag.from_pretrained(TABLE), TABLE, torch.tensor([[0, 3, 0, 0, 1]]))
     assert "read as ids" in counts.notes[0]
-    row = torch.tensor([0, 0, 3, 0, 1])  # of as many ids as there are rows: still a row of ids
-    for ids in (IDS, row, rows[:, :4], torch.tensor([[1, 2, 3, 4, 0]]), rows.float()):
+    five_ids = torch.tensor([0, 0, 3, 0, 1])
+    for ids in (IDS, five_ids, rows[:, :4], torch.tensor([[1, 2, 3, 4, 0]]), rows.float()):
         assert compare(TABLE, TABLE, ids).notes == ()
 
 
-def test_a_function_that_multiplies_ids_is_told_to_write_rows():
-    """As where the advice to wrap a layer is taken."""
+def test_a_function_that_multiplies_ids_gets_advice():
+    """It is to write rows itself, and agrees or differs once it does."""
     layer = nn.Sequential(nn.Linear(5, 3))
-    report = compare(TABLE, lambda given: layer(given), IDS)
+    report = compare(TABLE, lambda ids: layer(ids), IDS)
     assert report.verdict == "not to be compared"
     assert "b (callable) got the ids as you passed them; if it multiplies" in report.notes[1]
-    right = compare(TABLE, lambda ids: layer(F.one_hot(ids, 5).float()), IDS)
-    assert right.verdict == "different"
-    assert len(right.notes) == 1
+    corrected = compare(TABLE, lambda ids: layer(F.one_hot(ids, 5).float()), IDS)
+    assert corrected.verdict == "different"
+    assert len(corrected.notes) == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
 def test_a_pattern_of_the_outputs_is_a_note(dtype):
-    """One row of numbers, or one factor; neither where there is none, or a single row."""
+    """One row of differences or one factor is noted, if there are two rows that show it."""
     table = TABLE.to(dtype)
     bias = torch.tensor([0.5, -1.3, 2.1], dtype=dtype)
     patterns = {
         "b minus a is the same in each row, as where a bias is added": table + bias,
         "b is 1.75 times a": table * 1.75,
     }
-    for note, other in patterns.items():
-        function = partial(F.embedding, weight=other)
+    for note, changed in patterns.items():
+        function = partial(F.embedding, weight=changed)
         report = compare(table, function, IDS)
         assert report.causes == ()
         assert report.notes[-1] == note
@@ -148,13 +147,13 @@ def test_a_pattern_of_the_outputs_is_a_note(dtype):
         assert compare(table, function, IDS[[0, 3]]).notes == report.notes[:1]
     for function in (lambda ids: table[ids] ** 2, lambda ids: table[ids] + table[ids, :1]):
         assert len(compare(table, function, IDS).notes) == 1
-    flat = compare(lambda ids: table[ids, 0], lambda ids: table[ids, 0] * 2, IDS)
-    assert len(flat.notes) == 2  # neither can be looked into
+    vectors = compare(lambda ids: table[ids, 0], lambda ids: table[ids, 0] * 2, IDS)
+    assert len(vectors.notes) == 2  # that neither function can be looked into
 
 
-def test_the_rows_of_bad_numbers_are_named_with_their_side():
-    """Only that of the layer that holds them."""
-    bad = to_linear(nn.Embedding.from_pretrained(TABLE, freeze=False), share=False)
+def test_rows_of_bad_numbers_are_named_with_their_side():
+    """Only for the layers that hold them."""
+    bad = make_linear(TABLE)
     bad.weight.data[0, 1] = torch.nan
     for sides, evidence in (
         ((TABLE, bad), "row 1 of b (Linear) holds NaN or infinity"),
@@ -165,20 +164,119 @@ def test_the_rows_of_bad_numbers_are_named_with_their_side():
         assert cause.evidence.startswith(evidence)
 
 
-def test_bad_numbers_that_are_copied_are_no_cause():
-    """Of two lookups neither multiplies them, so the tables differ, and that is all."""
+def test_bad_numbers_in_two_lookups_are_no_cause():
+    """Neither multiplies them, so only the tables differ."""
     bad = TABLE.index_fill(0, IDS[:1], torch.nan)
     assert [cause.name for cause in compare(bad, TABLE, IDS).causes] == ["weights"]
-    (cause,) = compare(bad, lambda ids: one_hot(ids, 5) @ bad, IDS[1:3]).causes
-    assert cause.name == "NaN or infinity"
 
 
-def test_the_layer_to_be_kept_out_of_autocast_is_named():
-    """The one that multiplies."""
-    b = to_linear(nn.Embedding.from_pretrained(TABLE, freeze=False), share=False)
+def test_advice_for_autocast_names_the_layer_that_multiplies():
+    """A function that multiplies differs in its dtype."""
+    b = make_linear(TABLE)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         (cause,) = compare(TABLE, b, IDS).causes
-    assert cause.remedy == "compute b under torch.autocast('cpu', enabled=False)"
-    with torch.autocast("cpu", dtype=torch.bfloat16):  # a function repeats under it, too
+        assert cause.remedy == "compute b under torch.autocast('cpu', enabled=False)"
         (cause,) = compare(TABLE, lambda ids: b(one_hot(ids, 5)), IDS).causes
-    assert cause.name == "dtype"
+        assert cause.name == "dtype"
+
+
+def test_a_report_has_a_text_and_a_table():
+    """The table shows markup in the error of a function as text."""
+
+    def fail(_):
+        raise ValueError("<script>alert(1)</script>")
+
+    report = compare(fail, nn.Linear(4, 3), IDS)
+    assert report.verdict == "not to be compared"
+    assert report.before.reason == "a raises ValueError: <script>alert(1)</script>"
+    table = report._repr_html_()
+    assert "<script>" in repr(report)
+    assert "<script>" not in table
+    assert "&lt;script&gt;" in table
+    assert table.count("<tr>") == table.count("</tr>") == len(repr(report).splitlines())
+    assert str(report) == repr(report)
+
+
+def test_numbers_are_shown_with_the_digits_that_tell_them_apart():
+    """Six digits, and more if these are the same."""
+    report = compare(TABLE, TABLE.nextafter(TABLE + 1), IDS)
+    a, b = re.search(r": (\S+) in a, (\S+) in b", repr(report)).groups()
+    assert a != b
+    assert (float(a), float(b)) == pytest.approx(report.before.values)
+    assert report.before.differing == report.before.total == 12
+    assert report.before.first == (0, 0)
+    assert "all numbers are equal in value" in repr(compare(TABLE, TABLE.double(), IDS))
+    sums = compare(TABLE, TABLE.double(), (IDS, torch.tensor([0, 4])))
+    assert "; all numbers are equal within the bound of rounding" in repr(sums)
+
+
+SCALE = float(TABLE.abs().max()) / 127
+INT8 = (TABLE / SCALE).round().to(torch.int8).float() * SCALE
+GAP = (INT8[IDS].double() - TABLE[IDS]).abs()
+LARGEST = float(GAP.max())
+
+
+@pytest.mark.parametrize(("atol", "rtol"), [(LARGEST, 0.0), (0.0, 1.0), (LARGEST / 2, 1.0)])
+def test_an_int8_copy_agrees_within_a_tolerance(atol, rtol):
+    """No cause is sought, the largest difference is reported, and the gradients are compared."""
+    sides = nn.Embedding.from_pretrained(TABLE, freeze=False), make_linear(INT8)
+    report = compare(*sides, IDS, gradients=True, atol=atol, rtol=rtol)
+    assert (report.verdict, report.agrees, report.causes, report.tried) == (TOLERANCE, True, (), ())
+    assert (report.gradients.verdict, report.before.largest) == (BITS, LARGEST)
+    count = int((GAP > 0).sum())
+    assert f"equal within atol={atol}, rtol={rtol}: {count} of 12 numbers differ" in repr(report)
+    assert f"; the largest difference is {LARGEST:.3g}\n" in repr(report)
+
+
+def test_beyond_a_tolerance_causes_are_named():
+    """Only numbers beyond it count, and remedies need not come closer than it."""
+    report = compare(TABLE, INT8, IDS, atol=LARGEST / 2)
+    assert [cause.name for cause in report.causes] == ["weights"]
+    assert report.before.differing == int((GAP > LARGEST / 2).sum()) < 12
+    assert repr(report.before).endswith(f"; the tolerance is atol={LARGEST / 2}, rtol=0.0")
+    with_bias = nn.Linear(5, 3)
+    with_bias.weight.data = INT8.T.clone()
+    report = compare(TABLE, with_bias, IDS, atol=LARGEST)
+    assert [cause.name for cause in report.causes] == ["bias"]
+    assert report.after.verdict == TOLERANCE
+
+
+def test_a_tolerance_is_relative_to_b():
+    """A difference of 1 is 100% of 1, and 50% of 2."""
+    ones = torch.ones(2, 1)
+    assert compare(ones, 2 * ones, torch.tensor([0]), rtol=0.5).agrees
+    assert not compare(2 * ones, ones, torch.tensor([0]), rtol=0.5).agrees
+
+
+def test_a_tolerance_covers_dtypes_and_repeated_calls():
+    """A function may be off by as much in each call, in another dtype, with any pattern."""
+    generator = torch.Generator().manual_seed(0)
+
+    def add_noise(ids):
+        return TABLE.double()[ids] + 0.01 * torch.rand(len(ids), 1, generator=generator)
+
+    report = compare(TABLE, add_noise, IDS, atol=0.01)
+    assert (report.agrees, report.causes, report.notes) == (True, (), ())
+    assert "dtype torch.float32 in a, torch.float64 in b; 12 of 12 numbers differ" in repr(report)
+    equal = compare(TABLE, TABLE.double(), IDS, atol=0.01)
+    assert repr(equal).endswith("torch.float64 in b; all numbers are equal in value")
+
+
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+def test_a_tolerance_covers_no_nan_or_infinity_of_one_side(number):
+    """Equal ones agree."""
+    changed = TABLE.index_fill(0, IDS[:1], number)
+    for sides in ((TABLE, changed), (changed, TABLE)):
+        assert compare(*sides, IDS, atol=1e30, rtol=1.0).verdict == "different"
+    assert compare(changed, changed.clone(), IDS, rtol=1.0).verdict == BITS
+    assert compare(changed, changed + 0.01, IDS, atol=0.02, rtol=1.0).verdict == TOLERANCE
+
+
+def test_a_tolerance_covers_gradients_but_not_their_layout():
+    """A sparse gradient is named with its cause, one divided by a count of 2 is close enough."""
+    options = {"scale_grad_by_freq": True}, {"sparse": True}
+    a, b = (nn.Embedding.from_pretrained(TABLE, freeze=False, **o) for o in options)
+    report = compare(a, b, IDS, gradients=True, atol=10).gradients
+    assert [cause.name for cause in report.causes] == ["sparse gradient"]
+    assert "; all numbers are equal within atol=10.0, rtol=0.0;" in repr(report.before)
+    assert report.after.verdict == TOLERANCE

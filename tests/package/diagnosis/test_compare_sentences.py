@@ -1,4 +1,4 @@
-"""Each sentence of a report is true of the numbers that it is about, by NumPy's account."""
+"""Each sentence of a report is true of the numbers that it is about, according to NumPy."""
 
 import random
 import re
@@ -18,115 +18,112 @@ NUMBERS = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 2.5, 300.0, 0.1, -1.3]
 PLAIN = [-2.0, -0.7, 0.0, 1.0, 1.3, 2.0, 3.1]
 
 
-def tables(seed):
-    """Draw two small tables of special or plain numbers, alike in some way or in none."""
+def make_tables(seed):
+    """Return two small tables of special or plain numbers, often related."""
     draw = random.Random(seed)
     rows, dim = draw.randint(1, 5), draw.randint(1, 4)
     numbers = draw.choice([NUMBERS, PLAIN, PLAIN])
-    first, other = (
+    first, unrelated = (
         torch.tensor(draw.choices(numbers, k=rows * dim)).reshape(rows, dim) for _ in "ab"
     )
-    kinds = draw.choices(DTYPES, k=2)
+    dtypes = draw.choices(DTYPES, k=2)
     change = [
-        lambda t: t, lambda _: other, lambda t: -t, lambda t: 3 * t, lambda t: t + 1,
-        F.normalize, lambda t: t.roll(1, 0), lambda t: t.masked_fill(other == 1, 0.5),
+        lambda t: t, lambda _: unrelated, lambda t: -t, lambda t: 3 * t, lambda t: t + 1,
+        F.normalize, lambda t: t.roll(1, 0), lambda t: t.masked_fill(unrelated == 1, 0.5),
         lambda t: t.reshape(dim, rows).T, lambda t: t.repeat(1, 2),
     ][seed % 10]  # fmt: skip
-    first = first.to(kinds[0])
-    return first, change(first).to(kinds[draw.random() < 0.2])
+    first = first.to(dtypes[0])
+    return first, change(first).to(dtypes[draw.random() < 0.2])
 
 
-def true_of_outputs(sentence, a, b):
-    """Judge a sentence about two outputs by the plain definition of its words."""
+def is_true_of_outputs(sentence, a, b):
+    """Return whether a sentence about two outputs is true by the definition of its words."""
     x, y = a.double().numpy(), b.double().numpy()
-    if found := re.fullmatch(r"(dtype|shape) (.*) in a, (.*) in b", sentence):
-        kind = {"dtype": lambda t: t.dtype, "shape": lambda t: tuple(t.shape)}[found[1]]
-        return kind(a) != kind(b) and found.group(2, 3) == (str(kind(a)), str(kind(b)))
-    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    if match := re.fullmatch(r"(dtype|shape) (.*) in a, (.*) in b", sentence):
+        texts = [str(t.dtype if match[1] == "dtype" else tuple(t.shape)) for t in (a, b)]
+        return texts[0] != texts[1] and [*match.group(2, 3)] == texts
+    equal = (x == y) | (np.isnan(x) & np.isnan(y))
     if sentence in ("all numbers are equal in value", "only signs of zeros or bits of NaN"):
-        return same.all()
+        return equal.all()
     with np.errstate(invalid="ignore"):
-        gaps = np.where(same, 0, abs(x - y))
-    if found := re.fullmatch(r"the largest difference is (\S+)", sentence):
-        return float(found[1]) == pytest.approx(gaps.max(), rel=1e-2)
-    differ = ~same
-    if same.all() and a.dtype == b.dtype:
+        gaps = np.where(equal, 0, abs(x - y))
+    if match := re.fullmatch(r"the largest difference is (\S+)", sentence):
+        return float(match[1]) == pytest.approx(gaps.max(), rel=1e-2)
+    differs = ~equal
+    if equal.all() and a.dtype == b.dtype:
         bits = (t.contiguous().view(torch.uint8).numpy() for t in (a, b))
-        differ = np.not_equal(*bits).reshape(*x.shape, -1).any(-1)
-    if found := re.fullmatch(r"equal in every bit, all (\d+) numbers", sentence):
-        return int(found[1]) == x.size and a.dtype == b.dtype and not differ.any()
+        differs = np.not_equal(*bits).reshape(*x.shape, -1).any(-1)
+    if match := re.fullmatch(r"equal in every bit, all (\d+) numbers", sentence):
+        return int(match[1]) == x.size and a.dtype == b.dtype and not differs.any()
     pattern = r"(\d+) of (\d+) numbers(?: differ)?, the first at \[(.*)\]: (\S+) in a, (\S+) in b"
-    found = re.fullmatch(pattern, sentence)
-    assert found, sentence
-    place = tuple(np.argwhere(differ)[0])
-    shown = [float(found[4]), float(found[5])]
+    match = re.fullmatch(pattern, sentence)
+    assert match, sentence
+    index = tuple(np.argwhere(differs)[0])
+    shown = [float(match[4]), float(match[5])]
     assert str(shown[0]) != str(shown[1]) or np.isnan(shown).all()
-    return (int(found[1]), int(found[2]), found[3]) == (
-        differ.sum(),
-        x.size,
-        ", ".join(map(str, place)),
-    ) and shown == pytest.approx([x[place], y[place]], rel=1e-5, nan_ok=True)
+    counts = int(match[1]), int(match[2]), match[3]
+    return counts == (differs.sum(), x.size, ", ".join(map(str, index))) and shown == pytest.approx(
+        [x[index], y[index]], rel=1e-5, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize("seed", range(80))
-def test_what_is_said_of_two_outputs_is_so(seed):
-    """Whatever dtypes, shapes and special numbers meet; the verdict goes with it."""
-    ids = random.Random(seed).choices(range(4), k=1 + seed % 4)
-    a, b = (table[torch.tensor(ids) % len(table)] for table in tables(seed))
-    report = compare(lambda _: a, lambda _: b, torch.tensor(ids))
-    verdict, _, rest = repr(report.before).partition(": ")
-    for sentence in rest.split("; ") if rest else [verdict]:
-        assert true_of_outputs(sentence, a, b), (sentence, a, b)
-    alike = a.shape == b.shape and a.dtype == b.dtype
+def test_sentences_about_two_outputs_are_true(seed):
+    """For all dtypes, shapes and special numbers; the verdict matches them."""
+    ids = torch.tensor(random.Random(seed).choices(range(4), k=1 + seed % 4))
+    a, b = (table[ids % len(table)] for table in make_tables(seed))
+    report = compare(lambda _: a, lambda _: b, ids)
+    verdict, _, sentences = repr(report.before).partition(": ")
+    for sentence in sentences.split("; ") if sentences else [verdict]:
+        assert is_true_of_outputs(sentence, a, b), (sentence, a, b)
     x, y = a.double().numpy(), b.double().numpy()
-    assert report.agrees is (alike and np.array_equal(x, y, equal_nan=True))
+    equal = a.dtype == b.dtype and np.array_equal(x, y, equal_nan=True)
+    assert report.agrees is (a.shape == b.shape and equal)
     assert (verdict == "different") is not report.agrees
     for note in report.notes[2:]:
-        if found := re.fullmatch(r"b is (\S+) times a", note):
-            assert y == pytest.approx(float(found[1]) * x, rel=5e-2)
+        if match := re.fullmatch(r"b is (\S+) times a", note):
+            assert y == pytest.approx(float(match[1]) * x, rel=5e-2)
         else:
             assert note == "b minus a is the same in each row, as where a bias is added"
             assert np.ptp(y - x, axis=0) == pytest.approx(0, abs=0.1 * np.abs(y).max())
 
 
 @pytest.mark.parametrize("seed", range(80))
-def test_what_is_said_of_two_tables_is_so(seed):
-    """The evidence of a cause that is the only one, of a table that is looked up and a product."""
-    first, second = tables(seed)
+def test_sentences_about_two_tables_are_true(seed):
+    """The evidence of a single cause, for a table that is looked up and one that is multiplied."""
+    first, second = make_tables(seed)
     linear = to_linear(nn.Embedding.from_pretrained(second, freeze=False), share=False)
     ids = torch.arange(min(len(first), len(second)))
     causes = compare(first, linear, ids).causes
     if len(causes) != 1:
         return
     (cause,), a, b = causes, first.double().numpy(), second.double().numpy()
-    for rows, side in re.findall(r"rows? ([\d, ]+) of (a|b)", cause.evidence):
-        rows, table = [int(row) for row in rows.split(",")], {"a": a, "b": b}[side]
+    for listing, side in re.findall(r"rows? ([\d, ]+) of (a|b)", cause.evidence):
+        rows, table = [int(row) for row in listing.split(",")], {"a": a, "b": b}[side]
         if cause.name == "NaN or infinity":
             assert rows == np.flatnonzero(~np.isfinite(table).all(1)).tolist()
         elif cause.name == "negative zero":
             assert rows == np.flatnonzero(((table == 0) & np.signbit(table)).any(1)).tolist()
     if cause.name == "order of the rows":
-        pairs = re.findall(r"rows ([\d, ]+) of", cause.evidence)
-        here, there = ([int(row) for row in rows.split(",")] for rows in pairs)
-        np.testing.assert_array_equal(a[here], b[there])
-    elif found := re.search(r"holds (\S+) times", cause.evidence):
-        assert b == pytest.approx(float(found[1]) * a, rel=5e-2, nan_ok=True)
-    elif found := re.search(r"lengths are (.*) in a .* and (.*) in b", cause.evidence):
-        for ends, rows in zip(found.groups(), (a, b), strict=True):
-            sizes = np.linalg.norm(rows[ids][rows[ids].any(1)], axis=1)
-            shown = [float(end) for end in ends.split(" to ")]
-            assert (shown[0], shown[-1]) == pytest.approx((sizes.min(), sizes.max()), rel=1e-2)
+        listings = re.findall(r"rows ([\d, ]+) of", cause.evidence)
+        a_rows, b_rows = ([int(row) for row in listing.split(",")] for listing in listings)
+        np.testing.assert_array_equal(a[a_rows], b[b_rows])
+    elif match := re.search(r"holds (\S+) times", cause.evidence):
+        assert b == pytest.approx(float(match[1]) * a, rel=5e-2, nan_ok=True)
+    elif match := re.search(r"lengths are (.*) in a .* and (.*) in b", cause.evidence):
+        for limits, table in zip(match.groups(), (a, b), strict=True):
+            lengths = np.linalg.norm(table[ids][table[ids].any(1)], axis=1)
+            shown = [float(limit) for limit in limits.split(" to ")]
+            expected = lengths.min(), lengths.max()
+            assert (shown[0], shown[-1]) == pytest.approx(expected, rel=1e-2)
     elif cause.name == "reshaped weight":
         assert (a == b.reshape(a.T.shape).T).all() or (b == a.reshape(a.T.shape).T).all()
     elif cause.name == "weights":
-        one, two = a[: len(ids)], b[: len(ids)]
-        differ = ~(
-            (one == two) & (np.signbit(one) == np.signbit(two)) | np.isnan(one) & np.isnan(two)
-        )
-        found = re.search(
-            r"(\d+) of (\d+) numbers of the tables differ, in rows? (.*?);", cause.evidence
-        )
-        rows = ", ".join(map(str, np.flatnonzero(differ.any(1))))
-        assert (int(found[1]), int(found[2]), found[3]) == (differ.sum(), one.size, rows)
+        x, y = a[: len(ids)], b[: len(ids)]
+        equal = (x == y) & (np.signbit(x) == np.signbit(y)) | np.isnan(x) & np.isnan(y)
+        pattern = r"(\d+) of (\d+) numbers of the tables differ, in rows? (.*?);"
+        match = re.search(pattern, cause.evidence)
+        rows = ", ".join(map(str, np.flatnonzero(~equal.all(1))))
+        assert (int(match[1]), int(match[2]), match[3]) == ((~equal).sum(), x.size, rows)
     elif cause.name == "dtype":
         assert cause.evidence == f"a (table) is {first.dtype}, b (Linear) is {second.dtype}"

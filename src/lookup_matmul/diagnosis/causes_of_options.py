@@ -1,0 +1,232 @@
+"""Causes in the input and in the options of a layer."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from lookup_matmul.diagnosis.layers import Side, format_rows, join_labels
+from lookup_matmul.diagnosis.run import Pair, renormalize_table
+from lookup_matmul.diagnosis.search import ProposeRemedies, Remedy, change_both, set_options
+from lookup_matmul.equality.assertions import bits_differ
+
+RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
+
+
+def out_of_range_ids(pair: Pair) -> list[Remedy]:
+    """Propose to drop the rows with an id for which one of the tables has no row."""
+    if not pair.with_table or not _find_invalid(pair).any():
+        return []
+
+    def drop_rows(pair: Pair) -> Pair:
+        mask = torch.ones_like(pair.batch.bags.offsets[:-1], dtype=torch.bool)
+        mask[pair.batch.bag_indices[_find_invalid(pair)]] = False
+        return replace(pair, batch=pair.batch.select(mask)) if mask.any() else pair
+
+    def describe(pair: Pair) -> str:
+        ids = pair.batch.bags.ids
+        invalid = ids[_find_invalid(pair)]
+        sizes = " and ".join(f"{len(side.table)} in {side.label}" for side in pair.with_table)
+        return (
+            f"{invalid.numel()} of {ids.numel()} ids have no row, the first is {int(invalid[0])}; "
+            f"the numbers of rows are {sizes}"
+        )
+
+    advice = "correct these ids or mask them, or give both tables a row for each id"
+    return [Remedy("ids out of range", advice, drop_rows, describe)]
+
+
+def _find_invalid(pair: Pair) -> torch.Tensor:
+    return pair.batch.out_of_range(min(len(side.table) for side in pair.with_table))
+
+
+def row_width(pair: Pair) -> list[Remedy]:
+    """Propose dense rows with as many columns as the table has rows."""
+    columns = pair.batch.width
+    if columns is None or all(len(side.table) == columns for side in pair.products):
+        return []
+    sizes = ", ".join(f"{side.label} takes {len(side.table)}" for side in pair.products)
+    advice = "write the rows as wide as the table is long: F.one_hot(ids, num_classes=len(table))"
+
+    def widen(pair: Pair) -> Pair:
+        return replace(pair, batch=replace(pair.batch, width=None))
+
+    evidence = f"the rows have {columns} columns, {sizes}"
+    return [Remedy("width of the rows", advice, widen, evidence)]
+
+
+def ignored_values(pair: Pair) -> list[Remedy]:
+    """Propose to use the values of the rows on both sides."""
+    sides = [side for side in pair.with_table if not side.uses_values]
+    if pair.batch.bags.weights is None or not sides:
+        return []
+    advice = "multiply by the values: EmbeddingBag(..., mode='sum') with per_sample_weights=data"
+    evidence = f"{join_labels(sides)} adds up rows without the values, which it has no place for"
+    return [Remedy("values ignored", advice, set_options(uses_values=True), evidence)]
+
+
+def bag_mode(pair: Pair) -> list[Remedy]:
+    """Propose to sum instead of averaging."""
+    sides = [side for side in pair.sides if side.kind == "EmbeddingBag" and side.mode != "sum"]
+    if pair.batch.is_single_ids or not sides:
+        return []
+    advice = "make the layer with mode='sum'; torch's default is 'mean'"
+    evidence = " and ".join(f"{side.label} has mode={side.mode!r}" for side in sides)
+    if pair.batch.bags.weights is not None:
+        evidence += ", which takes no values"
+    return [Remedy("mode", advice, set_options(mode="sum"), evidence)]
+
+
+def last_offset(pair: Pair) -> list[Remedy]:
+    """Propose to read the last offset as the end of the last bag."""
+    sides = [s for s in pair.sides if s.kind == "EmbeddingBag" and not s.include_last_offset]
+    if not pair.batch.by_offsets or not sides:
+        return []
+    advice = "make the layer with include_last_offset=True, or call it with offsets[:-1]"
+    count, labels = pair.batch.bags.offsets.numel(), join_labels(sides)
+    evidence = f"the last of the {count} offsets is the end, taken for one more row by {labels}"
+    return [Remedy("offsets", advice, set_options(include_last_offset=True), evidence)]
+
+
+def bias(pair: Pair) -> list[Remedy]:
+    """Propose to leave the bias out."""
+    biases = [(side, side.bias) for side in pair.sides if side.bias is not None]
+    if not biases:
+        return []
+    side = biases[0][0]
+    opposite, alternative = pair.opposite(side), "add the same to the output of the other"
+    is_lookup = pair.batch.is_single_ids and opposite.kind in ("Embedding", "table")
+    if len(biases) == 1 and is_lookup:
+        alternative = f"look up in {opposite.table_code} + {side.name}.bias"
+    evidence = ", ".join(
+        f"{side.label} adds a bias of up to {float(bias.double().abs().max()):.3g}"
+        for side, bias in biases
+    )
+    advice = f"leave the bias out with bias=False, or {alternative}"
+    return [Remedy("bias", advice, set_options(bias=None), evidence)]
+
+
+def padding_row(pair: Pair) -> list[Remedy]:
+    """Propose to count a bag's padding entries, or to zero a lookup's padding row in both."""
+    sides = [side for side in pair.sides if side.padding_idx is not None]
+    remedies = []
+    if bags := [side for side in sides if side.kind == "EmbeddingBag"]:
+        evidence = ", ".join(
+            f"{side.label} leaves out every entry with the id {side.padding_idx}" for side in bags
+        )
+        advice = "make the EmbeddingBag without padding_idx, or leave these entries out of both"
+        count = change_both(
+            lambda s: replace(s, padding_idx=None) if s.kind == "EmbeddingBag" else s
+        )
+        remedies.append(Remedy("padding_idx", advice, count, evidence))
+    for side in sides:
+        if not side.table[side.padding_idx].any():
+            remedies.append(_zero_padding_row(side, pair.opposite(side)))
+    return remedies
+
+
+def _zero_padding_row(padded: Side, opposite: Side) -> Remedy:
+    row = padded.padding_idx
+    assert row is not None
+
+    def zero_row(side: Side) -> Side:
+        if side.stored_table is None or row >= len(side.table):
+            return side
+        index = torch.tensor([row], device=side.table.device)
+        return replace(side, stored_table=side.table.index_fill(0, index, 0.0))
+
+    evidence = (
+        f"row {row}, the padding row of {padded.label}, is zero there and not in {opposite.name}"
+    )
+    advice = f"zero row {row} of the table of {opposite.name}, too"
+    if opposite.kind == "Linear":
+        advice += f", which is column {row} of its weight"
+    return Remedy("padding_idx", advice, change_both(zero_row), evidence)
+
+
+def max_norm(pair: Pair) -> list[Remedy]:
+    """Propose to read without max_norm, or to rescale the rows of both sides."""
+    sides = [side for side in pair.sides if side.max_norm is not None]
+    if not sides:
+        return []
+    side = sides[0]
+    advice = f"shorten the rows of the other in the same way, to max_norm={side.max_norm:g}"
+    evidence = f"{side.label} has max_norm={side.max_norm:g} and shortened rows when it read before"
+    return [
+        Remedy(
+            "max_norm",
+            "read without max_norm (max_norm=None)",
+            set_options(max_norm=None),
+            partial(_describe_renormalization, sides),
+        ),
+        Remedy("max_norm", advice, partial(_renormalize_both, side), evidence),
+    ]
+
+
+def _describe_renormalization(sides: list[Side], pair: Pair) -> str:
+    texts = []
+    for side in sides:
+        changed = bits_differ(renormalize_table(side, pair.batch), side.table).any(1).nonzero()
+        rows = format_rows(changed.flatten().tolist()) if len(changed) else "no row"
+        texts.append(f"{side.label} has max_norm={side.max_norm:g} and rewrites {rows}")
+    return "; ".join(texts)
+
+
+def _renormalize_both(limited: Side, pair: Pair) -> Pair:
+    """Rescale the rows of both sides, unless reading would still change those of ``limited``."""
+
+    def renormalize(side: Side) -> Side:
+        if side.stored_table is None:
+            return side
+        side = replace(side, max_norm=limited.max_norm, norm_type=limited.norm_type)
+        for _ in range(RENORMALIZATIONS):
+            side = replace(side, stored_table=renormalize_table(side, pair.batch))
+        return replace(side, max_norm=None)
+
+    side = pair.side(limited.name)
+    rows = pair.batch.bags.ids[~pair.batch.out_of_range(len(side.table))]
+    before, after = side.table[rows], renormalize_table(side, pair.batch)[rows]
+    rtol = 8 * torch.finfo(side.table.dtype).eps
+    is_settled = torch.allclose(after, before, rtol, 1e-6, equal_nan=True)
+    return change_both(renormalize)(pair) if is_settled else pair
+
+
+def _gradient_option(name: str, advice: str, evidence: str, **options: Any) -> ProposeRemedies:
+    """Return a cause: an option that changes only gradients and differs from the one given."""
+
+    def propose(pair: Pair) -> list[Remedy]:
+        sides = [s for s in pair.sides if any(getattr(s, k) != v for k, v in options.items())]
+        padding = " and ".join(str(side.padding_idx) for side in sides)
+        text = evidence.format(join_labels(sides), padding)
+        return [Remedy(name, advice, set_options(**options), text)] if sides else []
+
+    return propose
+
+
+GRADIENT_CAUSES = (
+    _gradient_option(
+        "frozen",
+        "call weight.requires_grad_(), or make the layer with from_pretrained(..., freeze=False)",
+        "no gradient reaches {0}",
+        requires_grad=True,
+    ),
+    _gradient_option(
+        "padding_idx",
+        "make the layer without padding_idx, or zero the row's gradient in both",
+        "no gradient reaches row {1} of {0}",
+        padding_idx=None,
+    ),
+    _gradient_option(
+        "scale_grad_by_freq",
+        "make the layer with scale_grad_by_freq=False",
+        "the gradient of a row is divided by how often its id comes in {0}",
+        scale_grad_by_freq=False,
+    ),
+    _gradient_option(
+        "sparse gradient",
+        "make the layer with sparse=False, or call weight.grad.to_dense() before you compare",
+        "only the rows that were read are in the gradient of {0}",
+        sparse=False,
+    ),
+)
