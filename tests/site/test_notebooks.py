@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from drift import VARYING, said
+from drift import VARYING, output_text
 from language.frame import FOLDER
 from nbclient import NotebookClient
 from notebooks.first_cells import imported

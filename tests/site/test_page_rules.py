@@ -1,4 +1,4 @@
-"""What a page has to keep to: each planted fault is named by its line, and sound pages pass."""
+"""The rules for pages: each planted fault is found on its line, and sound pages pass."""
 
 import pytest
 from lint_pages import findings
@@ -14,34 +14,33 @@ FIGURE = cell(
 
 
 @pytest.fixture
-def rules(tmp_path):
-    """Return line and rule of each finding on a page with this text."""
+def lint(tmp_path):
+    """Return a function that returns line and rule of each finding on a page with a text."""
 
-    def found(text, name="tutorials/page"):
+    def lint_text(text, name="tutorials/page"):
         path = tmp_path / "page.md"
         path.write_text(text, "utf-8")
-        return [
-            (line, says.rpartition("[")[2].rstrip("]")) for line, says in findings(read(path, name))
-        ]
+        results = findings(read(path, name))
+        return [(line, message.rpartition("[")[2].rstrip("]")) for line, message in results]
 
-    return found
+    return lint_text
 
 
 BITS = "## Bits\n\nBoth are bitwise equal.\n\n"
 FAULTS = {
-    "comparison dropped": (cell("a = 1\na == 1\nprint(a)"), 16, "vacuous"),
-    "comparison printed with a word": (cell('print("same", torch.equal(a, b))'), 15, "vacuous"),
+    "comparison dropped": (cell("a = 1\na == 1\nprint(a)"), 16, "unasserted"),
+    "comparison printed with a word": (cell('print("same", torch.equal(a, b))'), 15, "unasserted"),
     "equal discarded, another checked": (
         cell("torch.equal(a, b)\nprint(a)") + cell("assert c == d", CHECK),
         15,
-        "vacuous",
+        "unasserted",
     ),
-    "long page": (f"{'word ' * 1_500}\n", 1, "too-long"),
-    "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long"),
-    "network": (cell("import urllib.request"), 15, "network"),
-    "file": (cell('open("a.txt", "w")'), 15, "writes"),
-    "installation": (cell("%pip install numpy"), 15, "installs"),
-    "place on a machine": (cell('path = "/home/me/data.csv"'), 15, "path"),
+    "long page": (f"{'word ' * 1_500}\n", 1, "long-page"),
+    "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long-cell"),
+    "network": (cell("import urllib.request"), 15, "portable"),
+    "file": (cell('open("a.txt", "w")'), 15, "portable"),
+    "installation": (cell("%pip install numpy"), 15, "portable"),
+    "place on a machine": (cell('path = "/home/me/data.csv"'), 15, "portable"),
     "no seed": (cell("x = torch.rand(3)"), 15, "unseeded"),
     "no caption": (cell("figures.draw_lookup(ids, weight)"), 15, "caption"),
     "cell not run": (cell("x = 1", ":tags: [skip-execution]\n"), 16, "never-run"),
@@ -125,25 +124,25 @@ FAULTS |= {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_planted_fault_is_named_by_its_line(name, rules):
+def test_a_planted_fault_is_named_by_its_line(name, lint):
     """Line and rule are those of the fault, and nothing else is found."""
     text, line, rule = FAULTS[name]
-    assert rules(TOP + text) == [(line, rule)]
+    assert lint(TOP + text) == [(line, rule)]
 
 
-def test_a_page_without_description_or_source_is_named(rules):
+def test_a_page_without_description_or_source_is_named(lint):
     """Search engines show the one, readers follow the other."""
     bare = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# A\n\nProse.\n"
-    assert {rule for _, rule in rules(bare)} == {"description", "source"}
-    assert {rule for _, rule in rules(bare, name="index")} == {"description"}
+    assert {rule for _, rule in lint(bare)} == {"description", "source"}
+    assert {rule for _, rule in lint(bare, name="index")} == {"description"}
 
 
-def test_a_page_that_measures_says_with_how_many_threads(rules):
+def test_a_page_that_measures_says_with_how_many_threads(lint):
     """Else its times are those of a number that only its machine knows."""
     head = TOP.replace("mystnb\n", "mystnb\nmeasures: true\n")
     one = cell("torch.set_num_threads(1)", SETUP)
-    assert rules(head + cell("x = 1")) == [(1, "threads")]
-    assert rules(head + one) == rules(TOP + cell("x = 1")) == []
+    assert lint(head + cell("x = 1")) == [(1, "threads")]
+    assert lint(head + one) == lint(TOP + cell("x = 1")) == []
 
 
 SOUND = {
@@ -186,9 +185,9 @@ SOUND |= {code: cell(code, CHECK) for code in CAN_FAIL}
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_what_is_sound_is_left_alone(name, rules):
+def test_what_is_sound_is_left_alone(name, lint):
     """No rule refuses what good pages do."""
-    assert rules(TOP + SOUND[name]) == []
+    assert lint(TOP + SOUND[name]) == []
 
 
 NUMBERS = """The table has 2,000 rows, and 0.39 percent of a number is lost; the bound ends at −0.05.
@@ -222,7 +221,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("planted", [None, *PLANTED])
-def test_a_number_in_prose_stands_in_code_too(planted, rules, tmp_path):
+def test_a_number_in_prose_stands_in_code_too(planted, lint, tmp_path):
     """Or its sentence cites or links a source: what is typed alone may be false unseen."""
     (tmp_path / "kept.md").write_text(TOP + cell("kept = 48_000"), "utf-8")
     code = cell(
@@ -232,12 +231,12 @@ def test_a_number_in_prose_stands_in_code_too(planted, rules, tmp_path):
     before, after = PLANTED.get(planted, ("", ""))
     assert page.count(before) == 1 or not planted
     line = page[: page.index(before)].count("\n") + 1
-    assert rules(page.replace(before, after)) == ([(line, "untraced")] if planted else [])
+    assert lint(page.replace(before, after)) == ([(line, "untraced")] if planted else [])
 
 
-def test_a_page_can_excuse_a_rule_with_a_reason(rules):
+def test_a_page_can_excuse_a_rule_with_a_reason(lint):
     """Only that rule is left out."""
     text = TOP.replace("myst:", 'excused:\n  hollow: "quoted"\nmyst:') + "Of course, 3 ms.\n"
-    assert [rule for _, rule in rules(text)] == ["typed-time"]
+    assert [rule for _, rule in lint(text)] == ["typed-time"]
     unneeded = text.replace("Of course, ", "")
-    assert [rule for _, rule in rules(unneeded)] == ["excuse", "typed-time"]
+    assert [rule for _, rule in lint(unneeded)] == ["excuse", "typed-time"]
