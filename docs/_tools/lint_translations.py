@@ -63,7 +63,7 @@ def findings(path: Path) -> Iterator[tuple[int, str]]:
     text = path.read_text("utf-8", errors="replace")
     malformed = [n for n, line in enumerate(text.split("\n"), 1) if not LINE.fullmatch(line)]
     for number in malformed:
-        yield number, "this is no line of a catalog in UTF-8; quote the text, or delete the line"
+        yield number, "this is no line of a catalog in UTF-8; quote the text or delete the line"
     if malformed:
         return
     try:

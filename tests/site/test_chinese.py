@@ -62,34 +62,6 @@ def test_every_message_is_translated_and_keeps_what_it_names(path):
     assert not list(lint_translations.findings(path))
 
 
-PLANTED = [
-    ("a {term}`token`", "一个词元", "the role term token is lost"),
-    ("a {term}`token`", "一个{term}`词元`", "the role term token is lost"),
-    ("{glue:text}`n:.0f` rows", "若干行", "the role glue:text n:.0f is lost"),
-    ("take $x_k$", "取$x_j$", "the formula x_k is lost"),
-    ("[there](a.md)", "[那里](b.md)", "the link target b.md is not in the message"),
-    ("120 phrases", "102个短语", "the number 120 is lost"),
-    ("call it", "调用`F.one_hot`", "the code F.one_hot is not in the message"),
-    ("[said {cite}`a`]{.cited}", "据说{cite}`a`", "the mark .cited is lost"),
-    ("row {0}", "行", "the value {0} is lost"),
-    ("first, then", "先,后", "a half-width sign"),
-    ("the id", "这个 id", "a blank between"),
-    ("**So.** Then", "**于是。**然后", "emphasis that stays literal"),
-    ("one line", "一行\n又一行", "a line break"),
-]
-
-
-@pytest.mark.parametrize(("said", "translation", "fault"), PLANTED)
-def test_what_a_translation_lost_is_named(tmp_path, said, translation, fault, capsys):
-    """With the line of the message in its catalog."""
-    catalog = tmp_path / "page.po"
-    lines = [f'"{text}"'.replace("\n", "\\n") for text in (said, translation)]
-    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
-    catalog.write_text(f"{head}\nmsgid {lines[0]}\nmsgstr {lines[1]}\n", "utf-8")
-    assert lint_translations.main(str(catalog))
-    assert re.search(rf"page\.po:4: .*{re.escape(fault)}", capsys.readouterr().out)
-
-
 def test_an_english_sentence_may_be_newer(tmp_path):
     """Its page shows it with a mark, and the build names the page and ends well."""
     copy = Copy(tmp_path, bare=True)
