@@ -12,7 +12,7 @@ from language.drawings import message, translated
 from language.frame import lead
 from scratch import SPHINX, Copy, cell
 from selenium.webdriver.common.by import By
-from served import ROOT, errors, look, soup, wait
+from served import ROOT, errors, open_page, soup, wait
 
 CATALOGS = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
 FILES = sorted(CATALOGS.rglob("*.po"))
@@ -170,7 +170,7 @@ def test_chinese_finds_what_stands_there(browser, address):
 @pytest.mark.parametrize("name", PAGES)
 def test_the_pages_fit_a_phone_and_axe_finds_nothing(browser, address, name):
     """As in English."""
-    look(browser, address, f"zh/{name}", 390, "dark")
+    open_page(browser, address, f"zh/{name}", 390, "dark")
     root = "document.documentElement"
     assert browser.execute_script(f"return {root}.scrollWidth <= {root}.clientWidth")
     assert not errors(browser)
