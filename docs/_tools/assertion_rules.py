@@ -13,7 +13,8 @@ from claims.cells import kind_of, name_of, parsed
 from page_rules import Findings
 from run.pages import Page
 
-ASSERTION_HANDLERS = {"AssertionError", "Exception", "BaseException"}
+CATCHES = re.compile(r"\b(AssertionError|Exception|BaseException)\b")
+SUPPRESSES = re.compile(rf"(\w+\.)?suppress\(.*{CATCHES.pattern}")
 ALWAYS_TRUE = ast.Tuple | ast.List | ast.Set | ast.Dict | ast.GeneratorExp | ast.Lambda
 CONTAINERS = {"list", "tuple", "set", "dict", "range"}
 PURE = {*dir(builtins), "math", "np"}  # their functions of constants are constants
@@ -45,14 +46,12 @@ def _why_ineffective(path: list[Any], used: set[str]) -> str:
     for parent, node, child in zip([path[0], *path], path, path[1:], strict=False):
         match node:
             case ast.Try(handlers=handlers, orelse=orelse) if child in node.body:
-                is_caught = any(
-                    _catches(handler.type) and not _asserts(handler) for handler in handlers
-                )
+                is_caught = any(_catches(handler) and not _asserts(handler) for handler in handlers)
                 if is_caught and not _asserts(*orelse):
                     return "an `except` catches the failure of this assertion"
             case ast.ExceptHandler() if not _asserts(parent.body[-1], *parent.orelse):
                 return "this assertion runs only after an error, and the page passes without one"
-            case ast.With(items=items) if any(map(_suppresses, items)):
+            case ast.With(items=items) if any(SUPPRESSES.match(ast.unparse(i)) for i in items):
                 return "`suppress` catches the failure of this assertion"
             case ast.ClassDef() | ast.FunctionDef() if not isinstance(parent, ast.ClassDef):
                 if node.name not in used and not node.decorator_list:
@@ -85,7 +84,7 @@ def _why_true(node: Any) -> str:
                 return "a constant operand of `or` decides this assertion"
             case ast.comprehension(iter=iterable) if _is_empty(iterable):
                 return "this iterates over nothing, and `all` of nothing is true"
-            case ast.Compare(left=left, comparators=[right, *_]) if _is_same(left, right):
+            case ast.Compare(left=a, comparators=[b, *_]) if _is_same(a, b):
                 return "this compares a value with itself"
             case ast.Call() if part is node or name_of(part) in COMPARISONS:
                 owner = [part.func.value] if isinstance(part.func, ast.Attribute) else []
@@ -108,10 +107,10 @@ def _is_empty(node: ast.AST) -> bool:
     return False
 
 
-def _is_same(left: ast.expr, right: ast.expr) -> bool:
+def _is_same(a: ast.expr, b: ast.expr) -> bool:
     """Return whether both sides are the same code, and call nothing that could vary."""
-    calls = any(isinstance(node, ast.Call) for node in ast.walk(left))
-    return ast.dump(left) == ast.dump(right) and not calls
+    can_vary = any(isinstance(node, ast.Call) for node in ast.walk(a))
+    return ast.dump(a) == ast.dump(b) and not can_vary
 
 
 def _asserts(*nodes: ast.AST) -> bool:
@@ -119,13 +118,8 @@ def _asserts(*nodes: ast.AST) -> bool:
     return any(isinstance(node, ast.Raise) or kind_of(node) for node in descendants)
 
 
-def _suppresses(item: ast.withitem) -> bool:
-    call = item.context_expr
-    return isinstance(call, ast.Call) and name_of(call) == "suppress" and _catches(call)
-
-
-def _catches(exceptions: ast.AST | None) -> bool:
-    return not exceptions or bool(_names(exceptions, ast.Load) & ASSERTION_HANDLERS)
+def _catches(handler: ast.ExceptHandler) -> bool:
+    return not handler.type or bool(CATCHES.search(ast.unparse(handler.type)))
 
 
 def _names(tree: ast.AST, context: type) -> set[str]:
