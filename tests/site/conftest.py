@@ -87,3 +87,11 @@ def browser():
     driver.command_executor.client_config.timeout = 2 * LONG  # of requests to the driver
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def without_scripts(browser):
+    """Disable scripts in the browser."""
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    yield browser
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
