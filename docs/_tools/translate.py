@@ -46,11 +46,12 @@ def add_code_messages(template: Path) -> None:
         extracted = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
         for file, line, text, *_ in extracted:
             catalog.add(str(text), locations=[(f"docs/{folder}/{file}", line)])
-    constants = [HOLDS, *KINDS.values(), *FOOT.values(), "lookup", "product", *TITLES.values()]
+    constants = [HOLDS, *KINDS.values(), *FOOT.values(), "lookup", "product"]
+    constants += [title for titles in TITLES.values() for title in titles]
     constants += [text for reason, link, _ in WHY.values() for text in (reason, link)]
     constants += [text for legend, names in SWITCHES.values() for text in (legend, *names.values())]
     for message in constants:
-        catalog.add(str(message))
+        catalog.add(message)
     with template.open("wb") as opened:
         write_po(opened, catalog, width=0)
 
