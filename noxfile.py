@@ -128,14 +128,6 @@ def wordings(session: nox.Session) -> None:
 
 
 @nox.session
-def torchrec(session: nox.Session) -> None:
-    """Record what TorchRec gives for divided tables; a page shows and checks the file."""
-    session.install("-e", ".[sharded]", *PINNED)
-    session.install("--no-deps", *nox.project.dependency_groups(PYPROJECT, "torchrec"), *PINNED)
-    session.run("python", "docs/_tools/torchrec_bags.py", *session.posargs)
-
-
-@nox.session
 def translate(session: nox.Session) -> None:
     """Update the catalogs in docs/locale; ``-- tutorials/NAME`` begins a page's translation."""
     install(session, "docs", "translate")

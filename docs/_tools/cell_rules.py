@@ -1,175 +1,156 @@
-"""What the code of a page has to keep to, read with Python's own parser, as page_rules.py does."""
+"""Rules for the code of a page, read with Python's own parser; see page_rules.py."""
 
 import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from _extensions.claims.cells import kinds_of, name_of, parsed
+from _extensions.claims.cells import kinds_of, name_of, only_glues, parsed
 from _extensions.run.pages import Page
-from page_rules import Found, inner
+from page_rules import Findings, get_nested
 
-COMPARING = {"allclose", "equal", "isclose", "array_equal", "is_close"}
-DRAWING = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
+COMPARISONS = {"allclose", "equal", "isclose", "array_equal", "is_close"}
+RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
-NETWORK = {"urllib", "requests", "http", "socket", "ftplib", "httpx", "aiohttp"}
-WRITING = {"write_text", "write_bytes", "to_csv", "savefig"}
-SHELL = {"system", "run_line_magic", "getoutput"}
-HIDDEN = {"check", "setup", "hide-cell", "hide-input", "remove-input", "remove-cell"}
-PLACES = ("/home/", "/Users/", "/root/", "/tmp/", "C:\\")
-LONGEST = 15
+NETWORK_MODULES = {"urllib", "requests", "http", "socket", "ftplib", "httpx", "aiohttp"}
+WRITERS = {"write_text", "write_bytes", "to_csv", "savefig"}
+SHELL_CALLS = {"system", "run_line_magic", "getoutput"}
+FOLDED_TAGS = {"check", "setup", "hide-cell", "hide-input", "remove-input", "remove-cell"}
+LOCAL_FOLDERS = ("/home/", "/Users/", "/root/", "/tmp/", "C:\\")
+MAX_LINES = 15
 
 
 class Cell(NamedTuple):
-    """A cell of code on a page, and the line of its first word."""
+    """A code cell of a page without its options, and the line of its first statement."""
 
     line: int
     tags: list[str]
     figure: Any
     code: str
 
+    @property
+    def is_open(self) -> bool:
+        """Whether readers see the code without opening anything."""
+        return not (FOLDED_TAGS & {*self.tags} or self.figure or only_glues(self.code))
 
-def cells_of(page: Page) -> list[Cell]:
-    """Return the cells of code, their options left out."""
-    lines, found = page.text.splitlines(), []
-    for cell, before in zip(page.cells, page.lines, strict=True):
+    def nodes(self, kind: type[ast.AST] = ast.AST) -> Iterator[tuple[int, Any]]:
+        """Yield the nodes of the syntax tree of a kind, each with its line on the page."""
+        for node in ast.walk(parsed(self.code)):
+            if isinstance(node, kind):
+                yield self.line + getattr(node, "lineno", 1) - 1, node
+
+    def calls_any(self, names: set[str]) -> bool:
+        """Return whether the cell calls one of these functions."""
+        return any(name_of(call) in names for _, call in self.nodes(ast.Call))
+
+
+def code_cells(page: Page) -> list[Cell]:
+    """Return the code cells of a page."""
+    source_lines, cells = page.text.splitlines(), []
+    for cell, line_before in zip(page.cells, page.lines, strict=True):
         if cell.cell_type == "code" and cell.source:
-            line = lines.index(cell.source.splitlines()[0], before) + 1
-            figure = inner(cell.metadata, "mystnb", "figure")
-            found.append(Cell(line, cell.metadata.get("tags", []), figure, cell.source))
-    return found
+            line = source_lines.index(cell.source.splitlines()[0], line_before) + 1
+            figure = get_nested(cell.metadata, "mystnb", "figure")
+            cells.append(Cell(line, cell.metadata.get("tags", []), figure, cell.source))
+    return cells
 
 
-def threads(page: Page) -> Found:
-    """Find measuring without saying with how many threads."""
-    told = any(calls(cell.code, {"set_num_threads"}) for cell in cells_of(page))
-    if page.head.get("measures") and page.notebook and not told:
-        yield 1, "it measures and leaves torch's threads to the machine; set_num_threads(1) first"
+def threads(page: Page) -> Findings:
+    """Find a page that measures times without fixing the number of threads."""
+    is_fixed = any(cell.calls_any({"set_num_threads"}) for cell in code_cells(page))
+    if page.head.get("measures") and page.notebook and not is_fixed:
+        message = "the page measures times with a number of threads that depends on the machine"
+        yield 1, f"{message}; call torch.set_num_threads(1) first"
 
 
-def long(page: Page) -> Found:
+def long_cell(page: Page) -> Findings:
     """Find open code that is too long to follow."""
-    for cell in cells_of(page):
+    for cell in code_cells(page):
         count = sum(bool(line.strip()) for line in cell.code.splitlines())
-        if count > LONGEST and not cell.figure and not HIDDEN & set(cell.tags):
-            says = f"{count} lines of open code, of which readers follow {LONGEST}"
-            yield cell.line, f"{says}; move part into the package or a setup cell"
+        if count > MAX_LINES and cell.is_open:
+            message = f"the cell has {count} lines of open code, expected at most {MAX_LINES}"
+            yield cell.line, f"{message}; move part of it into the package or a setup cell"
 
 
-def caption(page: Page) -> Found:
+def caption(page: Page) -> Findings:
     """Find a figure of the package without a caption."""
-    for cell in cells_of(page):
-        shown = [node.value for node in parsed(cell.code).body[-1:] if isinstance(node, ast.Expr)]
-        drawn = (name_of(call) for call in shown if isinstance(call, ast.Call))
-        if any(name.startswith("draw_") for name in drawn) and not inner(cell.figure, "caption"):
-            says = "this figure has no caption, which is read alone"
-            yield cell.line, f"{says}; add `mystnb: figure: caption:` and a name"
+    for cell in code_cells(page):
+        match parsed(cell.code).body[-1:]:
+            case [ast.Expr(value=ast.Call() as call)] if name_of(call).startswith("draw_"):
+                if not get_nested(cell.figure, "caption"):
+                    message = "this figure has no caption"
+                    yield cell.line, f"{message}; add `mystnb: figure: caption:` and a name"
 
 
-def unseeded(page: Page) -> Found:
+def unseeded(page: Page) -> Findings:
     """Find random numbers that differ in each build."""
-    seeded = False
-    for cell in cells_of(page):
-        seeded = seeded or calls(cell.code, SEEDING)
-        for line, node in _nodes(cell):
-            if isinstance(node, ast.Call) and _draws_unseeded(node) and not seeded:
-                says = f"{name_of(node)} draws other numbers in each build"
-                yield line, f"{says}; call torch.manual_seed(...) before it, or give it a generator"
+    is_seeded = False
+    for cell in code_cells(page):
+        is_seeded = is_seeded or cell.calls_any(SEEDING)
+        for line, call in cell.nodes(ast.Call):
+            owner = getattr(call.func, "value", None)
+            is_initializer = getattr(owner, "attr", getattr(owner, "id", "")) == "init"
+            has_generator = any(keyword.arg == "generator" for keyword in call.keywords)
+            is_exempt = is_seeded or is_initializer or has_generator
+            if name_of(call) in RANDOM and not is_exempt:
+                message = f"{name_of(call)} draws other numbers in each build"
+                yield line, f"{message}; call torch.manual_seed(...) first, or pass a generator"
 
 
-def vacuous(page: Page) -> Found:
-    """Find comparisons that no assertion reads, here or in two cells below."""
-    cells = cells_of(page)
+def unasserted(page: Page) -> Findings:
+    """Find comparisons whose result no assertion of this cell or of the next two reads."""
+    cells = code_cells(page)
     for index, cell in enumerate(cells):
-        proofs = (near.code for near in cells[index : index + 3] if kinds_of(near.code))
-        asserted = set().union(*(_names_in(parsed(code)) for code in proofs))
-        shown = parsed(cell.code).body[-1:]  # what a reader sees of it, if it has a value
-        for line, node in _nodes(cell):
-            if isinstance(node, ast.Expr):
-                if isinstance(node.value, ast.Compare) and node not in shown:
-                    yield line, "this comparison is dropped; assert what has to hold"
-                names = asserted if node in shown or _prints(node) else set[str]()
-                if name := _unread(node, names):
-                    says = f"the result of {name} is not read by the build"
-                    yield line, f"{says}; assert what has to hold"
+        checks = (near.code for near in cells[index : index + 3] if kinds_of(near.code))
+        asserted = set().union(*(_names_in(parsed(code)) for code in checks))
+        for line, statement in cell.nodes(ast.Expr):
+            value = statement.value
+            is_displayed = statement in parsed(cell.code).body[-1:]
+            is_printed = isinstance(value, ast.Call) and name_of(value) == "print"
+            if isinstance(value, ast.Compare) and not is_displayed:
+                yield line, "the result of this comparison is dropped; assert what has to hold"
+            call = value.args[-1] if is_printed and value.args else value
+            if isinstance(call, ast.Call) and name_of(call) in COMPARISONS:
+                operands = set().union(*map(_names_in, call.args))
+                is_asserted = asserted and operands <= asserted
+                if not (is_asserted and (is_displayed or is_printed)):
+                    message = f"no assertion reads the result of {name_of(call)}"
+                    yield line, f"{message}; assert what has to hold"
 
 
-def network(page: Page) -> Found:
-    """Find what needs a network."""
-    for line, node in _all_nodes(page):
-        modules = []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            modules = [node.module or ""]
-        if any(name.split(".")[0] in NETWORK and name != "urllib.parse" for name in modules):
-            yield line, "a page runs without a network; keep what it needs in the package"
-
-
-def writes(page: Page) -> Found:
-    """Find what leaves a file behind."""
-    for cell in cells_of(page):
-        temporary = "TemporaryDirectory" in cell.code or "BytesIO" in cell.code
-        for line, node in _nodes(cell):
-            if isinstance(node, ast.Call) and not temporary:
-                mode = [a.value for a in node.args[1:2] if isinstance(a, ast.Constant)]
-                opens = name_of(node) == "open" and set(str(*mode)) & set("wax")
-                if opens or name_of(node) in WRITING:
+def portable(page: Page) -> Findings:
+    """Find code that needs a network or one machine, installs packages, or leaves files behind."""
+    for cell in code_cells(page):
+        is_temporary = "TemporaryDirectory" in cell.code or "BytesIO" in cell.code
+        for line, node in cell.nodes():
+            match node:
+                case ast.Import() | ast.ImportFrom() if NETWORK_MODULES & _imported(node):
+                    yield line, "a page runs without a network; put its data into the package"
+                case ast.Constant(value=str(path)) if path.startswith(LOCAL_FOLDERS):
+                    message = f"the path {path[:30]!r} exists on one machine only"
+                    yield line, f"{message}; use a relative path"
+                case ast.Call() if _writes_file(node) and not is_temporary:
                     yield line, "a page leaves no file behind; write into a TemporaryDirectory"
+                case ast.Call() if name_of(node) in SHELL_CALLS and "pip" in _constants(node.args):
+                    yield line, "a page installs nothing; add the dependency to pyproject.toml"
 
 
-def installs(page: Page) -> Found:
-    """Find what installs something."""
-    for line, node in _all_nodes(page):
-        if isinstance(node, ast.Call) and name_of(node) in SHELL:
-            said = [a.value for a in node.args if isinstance(a, ast.Constant)]
-            if "pip" in str(said):
-                yield line, "a page installs nothing; add the dependency to pyproject.toml"
+def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the top-level modules that a statement imports, without urllib.parse."""
+    if isinstance(node, ast.ImportFrom):
+        names = [node.module or ""]
+    else:
+        names = [alias.name for alias in node.names]
+    return {name.split(".")[0] for name in names if name != "urllib.parse"}
 
 
-def path(page: Page) -> Found:
-    """Find places on one machine."""
-    for line, node in _all_nodes(page):
-        if isinstance(node, ast.Constant) and str(node.value).startswith(PLACES):
-            says = f"{str(node.value)[:30]!r} is a place on one machine"
-            yield line, f"{says}; use a relative path"
+def _writes_file(call: ast.Call) -> bool:
+    opens_to_write = name_of(call) == "open" and set(_constants(call.args[1:2])) & set("wax")
+    return bool(opens_to_write) or name_of(call) in WRITERS
 
 
-def calls(code: str, names: set[str]) -> bool:
-    """Tell whether a cell calls one of these functions."""
-    return any(isinstance(n, ast.Call) and name_of(n) in names for n in ast.walk(parsed(code)))
+def _constants(arguments: list[ast.expr]) -> str:
+    return " ".join(str(arg.value) for arg in arguments if isinstance(arg, ast.Constant))
 
 
-def _nodes(cell: Cell) -> Iterator[tuple[int, ast.AST]]:
-    for node in ast.walk(parsed(cell.code)):
-        yield cell.line + getattr(node, "lineno", 1) - 1, node
-
-
-def _all_nodes(page: Page) -> Iterator[tuple[int, ast.AST]]:
-    for cell in cells_of(page):
-        yield from _nodes(cell)
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _prints(node: ast.Expr) -> bool:
-    return isinstance(node.value, ast.Call) and name_of(node.value) == "print"
-
-
-def _unread(node: ast.Expr, asserted: set[str]) -> str:
-    """Name the comparison that is called or printed, unless all that it compares is asserted."""
-    call = node.value
-    if _prints(node) and isinstance(call, ast.Call) and call.args:
-        call = call.args[-1]
-    if not isinstance(call, ast.Call) or name_of(call) not in COMPARING:
-        return ""
-    compared = set().union(*(_names_in(each) for each in call.args))
-    return "" if asserted and compared <= asserted else name_of(call)
-
-
-def _draws_unseeded(call: ast.Call) -> bool:
-    keywords = {keyword.arg for keyword in call.keywords}
-    owner = getattr(call.func, "value", None)
-    initializes = getattr(owner, "attr", getattr(owner, "id", "")) == "init"
-    return name_of(call) in DRAWING and "generator" not in keywords and not initializes
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

@@ -1,11 +1,10 @@
-"""Run every page and compare what its cells print with another run, cell by cell.
+"""Run every page and compare the outputs of its cells with those of another run.
 
-``record FILE`` runs the pages under the versions at hand and keeps their outputs;
-``compare FILE OTHER`` prints where two recordings differ, as a table in Markdown.
-Times, and the outputs of pages that measure them, are left out of the comparison.
+``drift.py record FILE [PAGE ...]`` runs the pages and saves their outputs with the versions;
+``drift.py compare FILE OTHER`` prints the differences between two recordings as a Markdown table.
+Times, and the outputs of pages that measure them, are not compared.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -13,6 +12,7 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,108 +24,88 @@ from _extensions.run.pages import Page, read  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
 
 VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
-LIMIT_S = 300  # of a cell
-SHOWN = 80  # characters of an output in the table
-NAMES = ("torch", "numpy", "scipy")
+CELL_TIMEOUT_S = 300
+MAX_CHARACTERS = 80  # of an output in the table
+PACKAGES = ("torch", "numpy", "scipy")
 
 
-def record(file: Path, only: list[str]) -> None:
-    """Run pages, all by default, and write what their cells gave."""
-    found = sorted(DOCS.rglob("*.md"))
-    read_all = (read(path, path.relative_to(DOCS).with_suffix("").as_posix()) for path in found)
-    pages = [page for page in read_all if page.cells and (page.name in only or not only)]
+def record(file: Path, names: list[str]) -> None:
+    """Run pages, all by default, and write the outputs of their cells as JSON."""
+    sources = {
+        p.relative_to(DOCS).with_suffix("").as_posix(): p for p in sorted(DOCS.rglob("*.md"))
+    }
+    chosen = (read(path, name) for name, path in sources.items() if name in names or not names)
+    pages = [page for page in chosen if page.cells]
     with surroundings() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
 
-        def outputs_of(page: Page) -> list[dict[str, Any]]:
-            asyncio.run(run(page, environment, LIMIT_S, allow_errors=True))
-            return cells_of(page)
+        def run_page(page: Page) -> list[dict[str, Any]]:
+            asyncio.run(run(page, environment, CELL_TIMEOUT_S, allow_errors=True))
+            return recorded_cells(page)
 
-        outputs = dict(zip([page.name for page in pages], pool.map(outputs_of, pages), strict=True))
-    versions = {"python": sys.version.split()[0]} | {name: version(name) for name in NAMES}
+        cells = dict(zip([page.name for page in pages], pool.map(run_page, pages), strict=True))
+    versions = {"python": sys.version.split()[0]} | {name: version(name) for name in PACKAGES}
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"versions": versions, "pages": outputs}, indent=1), "utf-8")
+    file.write_text(json.dumps({"versions": versions, "pages": cells}, indent=1), "utf-8")
 
 
-def cells_of(page: Page) -> list[dict[str, Any]]:
-    """Return line, code and outputs of each cell that ran."""
-    measures = page.head.get("measures", False)
-    found = []
+def recorded_cells(page: Page) -> list[dict[str, Any]]:
+    """Return line, code and outputs of each code cell of an executed page."""
+    cells = []
     for cell, line in zip(page.cells, page.lines, strict=True):
         if cell.cell_type == "code":
-            outputs = map(said, cell.outputs)
-            kept = [text for text in outputs if not measures or text.startswith("error: ")]
-            expected = "raises-exception" in cell.metadata.get("tags", [])
-            found.append({"line": line, "code": cell.source, "outputs": kept, "raises": expected})
-    return found
+            texts = map(output_text, cell.outputs)
+            measures = page.head.get("measures", False)
+            outputs = [text for text in texts if not measures or text.startswith("error: ")]
+            raises = "raises-exception" in cell.metadata.get("tags", [])
+            cells.append({"line": line, "code": cell.source, "outputs": outputs, "raises": raises})
+    return cells
 
 
-def said(output: NotebookNode) -> str:
+def output_text(output: NotebookNode) -> str:
     """Return what an output shows, as text."""
     if output.output_type == "error":
         return f"error: {output.ename}: {output.evalue}"
     data = output.get("data", {})
-    picture = data.get("image/svg+xml") or data.get("text/html")
-    return str(output.get("text") or picture or data.get("text/plain", ""))
+    figure = data.get("image/svg+xml") or data.get("text/html")
+    return str(output.get("text") or figure or data.get("text/plain", ""))
 
 
-def differences(one: dict[str, Any], other: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return page, line, kind and both outputs of each cell that changed."""
-    found: list[tuple[str, ...]] = []
-    for name, cells in one["pages"].items():
-        others = {cell["line"]: cell for cell in other["pages"].get(name, [])}
+def compare(before: dict[str, Any], after: dict[str, Any]) -> str:
+    """Return the differences between two recordings as a Markdown table."""
+    rows = []
+    for name, cells in before["pages"].items():
+        new_cells = {cell["line"]: cell for cell in after["pages"].get(name, [])}
         for cell in cells:
-            before, line = cell["outputs"], cell["line"]
-            after = others.get(line, {"outputs": ["not run"]})["outputs"]
-            if [VARYING.sub("#", text) for text in before] == [
-                VARYING.sub("#", text) for text in after
-            ]:
-                continue
-            failed = any(text.startswith("error: ") for text in (*before, *after))
-            kind = "output" if not failed else "error text" if cell["raises"] else "check or code"
-            found.append((name, str(line), kind, *_first_difference(before, after)))
-    return found
-
-
-def _first_difference(before: list[str], after: list[str]) -> tuple[str, str]:
-    """Return the first line of two outputs that differs, short and harmless in a table."""
-    left, right = ("\n".join(texts).splitlines() or [""] for texts in (before, after))
-    length = max(len(left), len(right))
-    pairs = zip(
-        left + [""] * (length - len(left)), right + [""] * (length - len(right)), strict=True
+            new_outputs = new_cells.get(cell["line"], {"outputs": ["not run"]})["outputs"]
+            outputs = cell["outputs"], new_outputs
+            if len({VARYING.sub("#", "\0".join(texts)) for texts in outputs}) > 1:
+                is_error = any(text.startswith("error: ") for texts in outputs for text in texts)
+                error_kind = "error text" if cell["raises"] else "check or code"
+                kind = error_kind if is_error else "output"
+                rows.append((name, str(cell["line"]), kind, *_first_difference(*outputs)))
+    count = sum(map(len, before["pages"].values()))
+    versions = " and ".join(
+        ", ".join(f"{name} {number}" for name, number in recording["versions"].items())
+        for recording in (before, after)
     )
-    pair = next((a, b) for a, b in pairs if a != b)
-    return tuple(f"`{text[:SHOWN]}`".replace("|", "\\|") for text in pair)  # type: ignore[return-value]
-
-
-def compare(file: Path, other: Path) -> str:
-    """Write the differences between two recordings as a table."""
-    one, two = (json.loads(path.read_text("utf-8")) for path in (file, other))
-    versions = [", ".join(f"{k} {v}" for k, v in run["versions"].items()) for run in (one, two)]
-    found = differences(one, two)
-    count = sum(map(len, one["pages"].values()))
-    lines = [f"{len(found)} of {count} cells differ between {versions[0]} and {versions[1]}."]
-    if found:
+    lines = [f"{len(rows)} of {count} cells differ between {versions}."]
+    if rows:
         lines += ["", "| page | line | what | before | after |", "|---|---|---|---|---|"]
-        lines += ["| " + " | ".join(row) + " |" for row in found]
-    return "\n".join(lines)
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def main() -> None:
-    """Record or compare."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    recorder = commands.add_parser("record")
-    recorder.add_argument("file", type=Path)
-    recorder.add_argument("pages", nargs="*", help="such as tutorials/tied-weights")
-    comparer = commands.add_parser("compare")
-    comparer.add_argument("file", type=Path)
-    comparer.add_argument("other", type=Path)
-    options = parser.parse_args()
-    if options.command == "record":
-        record(options.file, options.pages)
-    else:
-        print(compare(options.file, options.other))
+def _first_difference(*outputs: list[str]) -> list[str]:
+    """Return the first lines that differ, shortened and escaped for a table."""
+    lines = zip_longest(*("\n".join(texts).splitlines() for texts in outputs), fillvalue="")
+    differing = next(pair for pair in lines if len(set(pair)) > 1)
+    return [f"`{text[:MAX_CHARACTERS]}`".replace("|", "\\|") for text in differing]
 
 
 if __name__ == "__main__":
-    main()
+    match sys.argv[1:]:
+        case ["record", file, *names]:
+            record(Path(file), names)
+        case ["compare", *files] if len(files) == 2:
+            print(compare(*(json.loads(Path(file).read_text("utf-8")) for file in files)))
+        case arguments:
+            sys.exit(f"the arguments are {arguments}, expected one of these commands:\n{__doc__}")

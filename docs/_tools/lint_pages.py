@@ -1,10 +1,9 @@
-"""Print what pages have to mend, one line each: ``python docs/_tools/lint_pages.py [PAGE ...]``.
+"""Print the findings on pages, one a line: ``python docs/_tools/lint_pages.py [PAGE ...]``.
 
-The build warns of the same. Nothing is run, and no page is named here.
+The build warns of the same findings. No code of the pages is run.
 """
 
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,15 +12,15 @@ sys.path.append(str(DOCS))
 
 import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
-import length_rules  # noqa: E402
 import number_rules  # noqa: E402
 import page_rules  # noqa: E402
 from _extensions.run.pages import Page, read  # noqa: E402
 
-# Each is a function that finds lines and reasons; its name is what a page can excuse.
-RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (
+# The name of a function is that of its rule, which a page can excuse.
+RULES = (
     page_rules.description,
     page_rules.source,
+    page_rules.long_page,
     page_rules.never_run,
     page_rules.typed_time,
     page_rules.hollow,
@@ -29,53 +28,50 @@ RULES: tuple[Callable[[Page], Iterator[tuple[int, str]]], ...] = (
     page_rules.unlinked,
     number_rules.untraced,
     cell_rules.threads,
-    cell_rules.long,
+    cell_rules.long_cell,
     cell_rules.caption,
     cell_rules.unseeded,
-    cell_rules.vacuous,
+    cell_rules.unasserted,
+    cell_rules.portable,
     assertion_rules.cannot_fail,
-    length_rules.too_long,
-    cell_rules.network,
-    cell_rules.writes,
-    cell_rules.installs,
-    cell_rules.path,
 )
 
 
 class Finding(NamedTuple):
-    """One thing to mend on a page."""
+    """A line of a page that breaks a rule, and the message for its author."""
 
     line: int
-    says: str
+    message: str
 
 
 def findings(page: Page) -> list[Finding]:
-    """Return what is to be mended on a page, but what its front matter excuses."""
+    """Return the findings on a page, without those that its front matter excuses."""
     if page.fault:
-        line, reason = page.fault
-        return [Finding(line, f"{reason} [unreadable]")]
-    excused, found, broken = page.head.get("excused", {}), set[Finding](), set[str]()
+        line, message = page.fault
+        return [Finding(line, f"{message} [unreadable]")]
+    excused, broken, results = page.head.get("excused", {}), set[str](), set[Finding]()
     for rule in RULES:
         name = rule.__name__.replace("_", "-")
-        for line, reason in rule(page):
+        for line, message in rule(page):
             broken.add(name)
             if name not in excused:
-                found.add(Finding(line, f"{reason} [{name}]"))
+                results.add(Finding(line, f"{message} [{name}]"))
     for name in {*excused} - broken:
-        says = f"{name!r} is excused, and nothing here breaks such a rule; drop the excuse [excuse]"
-        found.add(Finding(1, says))
-    return sorted(found)
+        message = f"the front matter excuses {name!r}, which the page does not break"
+        results.add(Finding(1, f"{message}; remove the excuse [excuse]"))
+    return sorted(results)
 
 
 def main(names: list[str]) -> int:
-    """Print the findings of these pages, all by default; the exit code is 1 if there are any."""
+    """Print the findings on these pages, all by default, and return 1 if there are any."""
     paths = [DOCS / f"{name}.md" for name in names] or sorted(DOCS.rglob("*.md"))
-    count = 0
-    for path in paths:
-        for finding in findings(read(path, path.relative_to(DOCS).with_suffix("").as_posix())):
-            print(f"{path}:{finding.line}: {finding.says}")
-            count += 1
-    return int(count > 0)
+    lines = [
+        f"{path}:{line}: {message}"
+        for path in paths
+        for line, message in findings(read(path, path.relative_to(DOCS).with_suffix("").as_posix()))
+    ]
+    print("\n".join(lines), end="\n" * bool(lines))
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

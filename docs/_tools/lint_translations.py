@@ -1,81 +1,88 @@
-"""Check that each translation keeps what its message names: roles, links, formulas, code, numbers.
+"""Check that each translation keeps the roles, links, formulas, code and numbers of its message.
 
-Sphinx compares references only. What is missing or fuzzy is shown in English, and the build names
-it; here a message is judged once it has a translation.
+Sphinx compares references only. Messages without a translation, and fuzzy ones, are not checked
+here: the build shows them in English and names their page.
 """
 
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
-from babel.messages.pofile import read_po
+from babel.messages.pofile import PoFileError, read_po
 
-CATALOGS = Path(__file__).parent.parent / "locale"
-PARTS = {  # in this order, each without those before
+CATALOGS = Path(__file__).parents[1] / "locale"
+# Decoding replaces what is not UTF-8 with U+FFFD.
+LINE = re.compile(r'\s*(#[^\ufffd]*|((msg\w+)(\[\d+\])? )?"([^"\\\ufffd]|\\.)*")?\s*')
+MARKUP = {  # in this order, each matched in the text without those before
     "role": re.compile(r"\{([\w:]+)\}`(?:[^`<]*<([^`>]*)>|([^`]*))`"),
     "code": re.compile(r"`([^`]*)`"),
     "formula": re.compile(r"(?<![\\$])\$([^$]+)\$"),
     "link target": re.compile(r"\]\(([^)]*)\)"),
-    "mark": re.compile(r"\]\{([^}]*)\}"),
-    "value": re.compile(r"(\{\{ *\w+ *\}\}|\{\d+\}|%\(\w+\)s|<[^>]*>)"),
+    "attribute": re.compile(r"\]\{([^}]*)\}"),
+    "placeholder": re.compile(r"(\{\{ *\w+ *\}\}|\{\w*\}|%\(\w+\)s|<[^>]*>)"),
 }
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,.]*(?<![,.])")
 HAN = r"\u4e00-\u9fff"
-WRONG = {
-    "a half-width sign beside Chinese": re.compile(
-        rf"[{HAN}][,;:!?]|[,;!?](?=[{HAN}])|[{HAN}]\.(?!\w)"
-    ),
-    "a blank between Chinese and other letters": re.compile(rf"[{HAN}] [\w`$]|[\w`$] (?=[{HAN}])"),
-    "a straight quotation mark": re.compile(rf'[{HAN}]"|"(?=[{HAN}])'),
-    "emphasis that stays literal: put the sign outside": re.compile(
-        rf"[，。；：！？、]\*+(?=[{HAN}])"
-    ),
-    "a line break": re.compile(r"\n"),
+TYPOGRAPHY = {
+    "half-width punctuation beside Chinese": rf"[{HAN}][,;:!?]|[,;!?](?=[{HAN}])|[{HAN}]\.(?!\w)",
+    "a space between Chinese and other letters": rf"[{HAN}] [\w`$]|[\w`$] (?=[{HAN}])",
+    "a straight quotation mark": rf'[{HAN}]"|"(?=[{HAN}])',
+    "emphasis that does not close; move the punctuation out": rf"[，。；：！？、]\*+(?=[{HAN}])",
+    "a line break": r"\n",
 }
 
 
-def judge(message: str, translation: str) -> Iterator[str]:
-    """Say what a translation has lost or added, and what its signs should be."""
-    named, kept = _named(message), _named(translation)
-    for kind, before in named.items():
-        after = kept[kind]
-        for part in before - after:
-            yield f"the {kind} {part} is lost"
-        for part in after - before:
+def compare(message: str, translation: str) -> Iterator[str]:
+    """Yield the markup that a translation lost or added, and its faults of typography."""
+    expected, actual = _count_markup(message), _count_markup(translation)
+    for kind in expected:
+        for part in expected[kind] - actual[kind]:
+            yield f"the {kind} {part} is missing from the translation"
+        for part in actual[kind] - expected[kind]:
             yield f"the {kind} {part} is not in the message"
-    for kind, sign in WRONG.items():
-        if found := sign.search(translation):
-            yield f"{kind}, in {translation[max(found.start() - 8, 0) : found.end() + 8]!r}"
+    for fault, pattern in TYPOGRAPHY.items():
+        if match := re.search(pattern, translation):
+            yield f"{fault}, in {translation[max(match.start() - 8, 0) : match.end() + 8]!r}"
 
 
-def _named(text: str) -> dict[str, Counter[str]]:
-    """Return what a text names, of each kind; the title of a role may differ."""
-    found = {}
-    for kind, part in PARTS.items():
-        groups = ([group for group in each.groups() if group] for each in part.finditer(text))
-        found[kind] = Counter(" ".join(each) or "…" for each in groups)
-        text = part.sub(" ", text)
-    found["number"] = Counter(NUMBER.findall(text))
-    return found
+def _count_markup(text: str) -> dict[str, Counter[str]]:
+    """Return the markup of a text by its kind; a role counts by its target, not its title."""
+    counts = {}
+    for kind, pattern in MARKUP.items():
+        groups = (filter(None, match.groups()) for match in pattern.finditer(text))
+        counts[kind] = Counter(" ".join(parts) or "…" for parts in groups)
+        text = pattern.sub(" ", text)
+    return counts | {"number": Counter(NUMBER.findall(text))}
 
 
 def findings(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the line and the fault of each message of a catalog."""
-    with path.open("rb") as file:
-        for message in read_po(file):
-            if message.id and message.string and not message.fuzzy:
-                for says in judge(str(message.id), str(message.string)):
-                    yield message.lineno or 1, says
+    """Yield the line and the message of each finding in a catalog."""
+    text = path.read_text("utf-8", errors="replace")
+    malformed = [n for n, line in enumerate(text.split("\n"), 1) if not LINE.fullmatch(line)]
+    for number in malformed:
+        yield number, "this is no line of a catalog in UTF-8; quote the text or delete the line"
+    if malformed:
+        return
+    try:
+        catalog = read_po(StringIO(text), abort_invalid=True)
+    except PoFileError as error:
+        yield error.lineno + 1, str(error).rpartition(" on ")[0]
+        return
+    for message in catalog:
+        if message.id and message.string and not message.fuzzy:
+            for finding in compare(str(message.id), str(message.string)):
+                yield message.lineno or 1, finding
 
 
 def main(*names: str) -> int:
-    """Print the findings of these catalogs, or of all."""
+    """Print the findings in these catalogs, all by default, and return 1 if there are any."""
     paths = [Path(name) for name in names] or sorted(CATALOGS.rglob("*.po"))
-    found = [f"{path}:{line}: {says}" for path in paths for line, says in findings(path)]
-    print("\n".join(found), end="\n" * bool(found))
-    return bool(found)
+    lines = [f"{path}:{line}: {message}" for path in paths for line, message in findings(path)]
+    print("\n".join(lines), end="\n" * bool(lines))
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

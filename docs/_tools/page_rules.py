@@ -1,152 +1,189 @@
-"""What the text of a page has to keep to: each rule gives lines, and what is wrong there.
+"""Rules for the text of a page: each yields the lines that break it, with a message.
 
-A reason says what stands there, why that is wrong and how to mend it.
+A message says what is on the page, why that is a problem, and how to fix it.
 """
 
 import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from _extensions.claims.cells import BITS, kinds_of
 from _extensions.run.pages import Page
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
-Found = Iterator[tuple[int, str]]
+Findings = Iterator[tuple[int, str]]
 
+MAX_WORDS = 1_500  # a quarter of an hour with code and figures
+TEACHING_PAGES = ("tutorials/", "index", "getting-started")
 HOLLOW = ("simply", "obviously", "of course", "seamless", "powerful", "blazing", "in vain")
 TIME = re.compile(
     r"\d[\d.,]* ?(ns|µs|us|ms|seconds|minutes)\b|\d[\d.,]*( ?×| times) (faster|slower)"
 )
-EQUAL = re.compile(
+EQUAL_BITS = re.compile(
     r"bitwise equal|every bit\b|bit for bit|to the last bit|\b(same|all|no) bits?\b|\bbits agree\b"
 )
-NOT = re.compile(r"\bnot\b[^,;:]*$")
+NEGATION = re.compile(r"\bnot\b[^,;:]*$")
 SOURCE = re.compile(r"{cite|https?://|{class}`|{func}`")
-REMEMBER = re.compile(r"^## What to remember\n.*?(?=^#|\Z)", re.MULTILINE | re.DOTALL)
-POINT = re.compile(r"^(?:- .*(?:\n  .*)*|\| .*)$(?!\n\|-)", re.MULTILINE)  # or row of a table
-REPEATS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
-HEADS = ("h1", "h2", "h3")
+SUMMARY = re.compile(r"^## What to remember\n.*?(?=^#|\Z)", re.MULTILINE | re.DOTALL)
+SUMMARY_POINT = re.compile(r"^(?:- .*(?:\n  .*)*|\| .*)$(?!\n\|-)", re.MULTILINE)  # or table row
+EXEMPT_SECTIONS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
+HEADINGS = ("h1", "h2", "h3")
 PYTHON = (["python"], ["py"], ["ipython3"])
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+FOLD = re.compile(r"^(:{3,})\{(?!admonition|note|tip|warning).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+DISPLAY_MATH = re.compile(r"^\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
+NOT_PROSE = re.compile(r"\{[\w:]+\}(?=`)|\]\([^)]*\)|^[:(]\S+[:)].*$")
 
 
-def description(page: Page) -> Found:
+class Line(NamedTuple):
+    """A line of Markdown outside of cells: its number, HTML element, text and section title."""
+
+    number: int
+    element: str  # "fence" for the first line of a code block, whose text is its language
+    text: str
+    section: str
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether readers see the line as text: it is neither code nor an option of a directive."""
+        return self.element != "fence" and not self.text.lstrip().startswith(":")
+
+    @property
+    def is_exempt(self) -> bool:
+        """Whether its section only repeats or asks what other sections show."""
+        return any(word in self.section.lower() for word in EXEMPT_SECTIONS)
+
+
+def description(page: Page) -> Findings:
     """Find a front matter without a description."""
-    if not inner(page.head, "myst", "html_meta", "description"):
-        yield (
-            1,
-            "no description in the front matter, which search engines "
-            "show; add `myst: html_meta: description:` with one sentence",
-        )
+    if not get_nested(page.head, "myst", "html_meta", "description"):
+        message = "the front matter has no description, which search engines show"
+        yield 1, f"{message}; add `myst: html_meta: description:` with one sentence"
 
 
-def source(page: Page) -> Found:
-    """Find a page that teaches and names no source."""
+def source(page: Page) -> Findings:
+    """Find a tutorial or an appendix that names no source."""
     if page.name.startswith(("tutorials/", "appendix/")) and not SOURCE.search(page.text):
-        yield 1, "no source is named, so nobody can look further; cite one from docs/references.bib"
+        yield 1, "the page names no source for further reading; cite one from docs/references.bib"
 
 
-def never_run(page: Page) -> Found:
-    """Find code that is never run, but where a page repeats or asks."""
-    for line, kind, words, title in prose_of(page.text):
-        if kind == "fence" and words.split()[:1] in PYTHON and not _repeats(title):
-            yield line, "this code is never run, so it may be wrong; make it a {code-cell}"
-    for cell, before in zip(page.cells, page.lines, strict=True):
+def long_page(page: Page) -> Findings:
+    """Find a teaching page with too much open prose."""
+    count = count_open_words(page.text)
+    if page.name.startswith(TEACHING_PAGES) and count > MAX_WORDS:
+        message = f"the page has {count:,} words of open text, expected at most {MAX_WORDS:,}"
+        yield 1, f"{message}; delete what readers would not miss, or fold details"
+
+
+def never_run(page: Page) -> Findings:
+    """Find code that is never run, except in sections that repeat or ask."""
+    for line in prose_lines(page.text):
+        is_python = line.element == "fence" and line.text.split()[:1] in PYTHON
+        if is_python and not line.is_exempt:
+            yield line.number, "this code is never run, so it may be wrong; make it a {code-cell}"
+    for cell, line_before in zip(page.cells, page.lines, strict=True):
         tags = cell.metadata.get("tags", [])
         if "skip-execution" in tags and "recorded" not in tags:
-            line = page.text.splitlines().index(cell.source.splitlines()[0], before) + 1
-            yield line, "this cell is never run, so it may be wrong; drop the tag skip-execution"
+            number = page.text.splitlines().index(cell.source.splitlines()[0], line_before) + 1
+            message = "this cell is never run, so it may be wrong"
+            yield number, f"{message}; remove the tag skip-execution"
 
 
-def typed_time(page: Page) -> Found:
-    """Find times that are typed."""
-    for line, kind, words, _ in prose_of(page.text):
-        if _is_read(kind, words) and (time := TIME.search(words)):
-            says = f"the time {time[0]!r} is typed, and true nowhere else"
-            yield line, f"{says}; measure it in a cell and glue it"
+def typed_time(page: Page) -> Findings:
+    """Find times that are typed into prose."""
+    for line in prose_lines(page.text):
+        if line.is_prose and (time := TIME.search(line.text)):
+            message = f"the time {time[0]!r} is typed, and differs on other machines"
+            yield line.number, f"{message}; measure it in a cell and glue it"
 
 
-def hollow(page: Page) -> Found:
-    """Find words that tell a reader nothing."""
-    for line, kind, words, _ in prose_of(page.text):
-        for word in HOLLOW if _is_read(kind, words) else ():
-            if re.search(rf"\b{word}\b", words, re.IGNORECASE):
-                yield line, f"{word!r} tells a reader nothing; leave it out"
+def hollow(page: Page) -> Findings:
+    """Find filler words."""
+    for line in prose_lines(page.text):
+        for word in HOLLOW if line.is_prose else ():
+            if re.search(rf"\b{word}\b", line.text, re.IGNORECASE):
+                yield line.number, f"{word!r} tells a reader nothing; leave it out"
 
 
-def unproved(page: Page) -> Found:
-    """Find equalities of bits without a link and without a comparison of bits right below.
+def unproved(page: Page) -> Findings:
+    """Find claims of equal bits without a link and without a comparison of bits right below.
 
-    What opens a page, before its second heading, is proved anywhere on it.
+    The opening of a page, before its second heading, may be proved anywhere on the page.
     """
-    cells, text = [*zip(page.cells, page.lines, strict=True)], page.text.splitlines()
-    said = prose_of(page.text) if page.notebook else []
-    opened = [*[line for line, kind, _, _ in said if kind in HEADS], len(text), len(text)][1]
-    for line, kind, _, title in said:
-        words = text[line - 1]  # with its links and roles
-        claimed = EQUAL.search(words)
-        if not claimed or kind in (*HEADS, "fence") or _repeats(title) or "](" in words:
+    cells, source_lines = [*zip(page.cells, page.lines, strict=True)], page.text.splitlines()
+    lines = prose_lines(page.text) if page.notebook else []
+    headings = [line.number for line in lines if line.element in HEADINGS]
+    opening_end = headings[1] if len(headings) > 1 else len(source_lines)
+    for line in lines:
+        text = source_lines[line.number - 1]  # with its links and roles
+        claim = EQUAL_BITS.search(text)
+        is_text = line.element not in (*HEADINGS, "fence") and not line.is_exempt
+        if not claim or not is_text or "](" in text or NEGATION.search(text[: claim.start()]):
             continue
-        below = [cell for cell, before in cells if before >= line]
-        if line > opened:
-            rest = "\n".join(["", *text[line:]]).partition("```{code-cell}")[0].rstrip()
-            fold = takewhile(lambda cell: cell.cell_type == "code", below)
-            below = [] if "\n\n" in rest else [*fold]
-        if not (NOT.search(words[: claimed.start()]) or any(map(_compares_bits, below))):
-            says = "an equality of bits is claimed, and no fold right below compares bits"
-            yield line, f"{says}; add assert_bitwise_equal there, or link to where it is shown"
+        proofs = [cell for cell, line_before in cells if line_before >= line.number]
+        if line.number > opening_end:
+            following = "\n".join(["", *source_lines[line.number :]])
+            paragraph = following.partition("```{code-cell}")[0].rstrip()
+            code_cells = takewhile(lambda cell: cell.cell_type == "code", proofs)
+            proofs = [] if "\n\n" in paragraph else [*code_cells]
+        if not any(map(_compares_bits, proofs)):
+            message = "the sentence claims equal bits, and no cell right below it compares bits"
+            yield line.number, f"{message}; add assert_bitwise_equal there, or link to the proof"
 
 
-def unlinked(page: Page) -> Found:
-    """Find points to remember that do not lead to where the page shows them."""
-    for section in REMEMBER.finditer(page.text):
-        for point in POINT.finditer(section[0]):
+def unlinked(page: Page) -> Findings:
+    """Find points to remember without a link to the section that shows them."""
+    for section in SUMMARY.finditer(page.text):
+        for point in SUMMARY_POINT.finditer(section[0]):
             if "](" not in point[0]:
-                line = page.text.count("\n", 0, section.start() + point.start()) + 1
-                says = "this point to remember does not say where it is shown"
-                yield line, f"{says}; link some of its words to that section"
+                number = page.text.count("\n", 0, section.start() + point.start()) + 1
+                message = "this point to remember does not link to where the page shows it"
+                yield number, f"{message}; link some of its words to that section"
 
 
 @cache  # several rules read it
-def prose_of(text: str) -> list[tuple[int, str, str, str]]:
-    """Return line, kind of block, words and section of all that is neither cell nor directive."""
-    body = re.sub(r"\A---\n.*?\n---\n", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
-    found, kind, title = list[tuple[int, str, str, str]](), "", ""
+def prose_lines(text: str) -> list[Line]:
+    """Return the lines of a page that are in no cell and no directive."""
+    body = FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text)
+    lines, element, section = list[Line](), "", ""
     for token in MarkdownIt().enable("table").parse(body):
-        kind = token.tag if token.type.endswith("_open") else kind
+        element = token.tag if token.type.endswith("_open") else element
         if token.type == "fence" and token.map:
-            found.append((token.map[0] + 1, "fence", token.info, title))
+            lines.append(Line(token.map[0] + 1, "fence", token.info, section))
         elif token.type == "inline" and token.map:
-            words = [""]
-            for part in token.children or []:
-                if part.type in ("softbreak", "hardbreak"):
-                    words.append("")
+            line_texts = [""]
+            for child in token.children or []:
+                if child.type in ("softbreak", "hardbreak"):
+                    line_texts.append("")
                 else:
-                    words[-1] += part.content if part.type == "text" else " "
-            for line, said in enumerate(words, token.map[0] + 1):
-                title = said if kind in HEADS else title
-                found.append((line, kind, said, title))
-    return found
+                    line_texts[-1] += child.content if child.type == "text" else " "
+            for number, line_text in enumerate(line_texts, token.map[0] + 1):
+                section = line_text if element in HEADINGS else section
+                lines.append(Line(number, element, line_text, section))
+    return lines
 
 
-def inner(mapping: Any, *names: str) -> Any:
-    """Return what stands under these names, one in the other, or none."""
-    for name in names:
-        mapping = mapping.get(name) if isinstance(mapping, dict) else None
+def count_open_words(text: str) -> int:
+    """Count the words of a page outside of folds, code, captions, tables and formulas."""
+    body = DISPLAY_MATH.sub("", FOLD.sub("", FRONT_MATTER.sub("", text)))
+    count, element = 0, ""
+    for token in MarkdownIt().enable("table").parse(body):
+        element = token.tag if token.type.endswith("_open") else element
+        if token.type == "inline" and element not in ("th", "td"):
+            count += len(re.findall(r"\w[\w'’.,-]*", NOT_PROSE.sub(" ", token.content)))
+    return count
+
+
+def get_nested(mapping: Any, *keys: str) -> Any:
+    """Return the value under nested keys, or None if one of them is missing."""
+    for key in keys:
+        mapping = mapping.get(key) if isinstance(mapping, dict) else None
     return mapping
-
-
-def _is_read(kind: str, words: str) -> bool:
-    return kind != "fence" and not words.lstrip().startswith(":")  # an option of a directive
 
 
 def _compares_bits(cell: NotebookNode) -> bool:
     raises = "raises-exception" in cell.metadata.get("tags", [])
     return cell.cell_type == "code" and not raises and BITS in kinds_of(cell.source)
-
-
-def _repeats(title: str) -> bool:
-    """Tell whether a section only repeats or asks what others show."""
-    return any(word in title.lower() for word in REPEATS)

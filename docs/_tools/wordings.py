@@ -1,8 +1,8 @@
-"""Run the symptom pages with the torch that is installed, and record what its errors say.
+"""Run the symptom pages with the installed torch and record its error messages.
 
-``nox -s wordings`` does it with the lowest supported and the pinned torch, ``-- 2.15.0`` with that.
-Each version writes a file of its own, ``docs/wordings/torch-2.15.0.json``, which the pages show.
-It needs nothing but torch and SciPy, so that it runs wherever they can be installed.
+``nox -s wordings`` does so with the lowest supported and the pinned torch, or with the version that
+it is given. Each version has a file ``docs/wordings/torch-2.15.0.json``, which the pages show.
+This script needs only torch and SciPy, so that it runs wherever they can be installed.
 """
 
 import json
@@ -21,69 +21,66 @@ import torch
 
 DOCS = Path(__file__).parents[1]
 CELL = re.compile(r"^```\{code-cell\}.*\n((?:^:.*\n)*)((?:^(?!```).*\n)*)^```$", re.MULTILINE)
-ENTERED = re.compile(r"\n(Exception raised from|While executing|from user code)\b.*", re.DOTALL)
+ORIGIN = re.compile(r"\n(Exception raised from|While executing|from user code)\b.*", re.DOTALL)
+FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/]+/)+")
+DIGEST = re.compile(r"\b\w{40,}\b")  # the name of a generated program
+MAX_CHARACTERS = 700
 
-LONGEST = 700
 
-
-def cells(page: Path) -> list[tuple[str, str]]:
-    """Give the options and the code of each cell of a page."""
-    found = CELL.findall(page.read_text("utf-8"))
-    return [(options, code.rstrip("\n")) for options, code in found]
+def read_cells(page: Path) -> list[tuple[str, str]]:
+    """Return the options and the code of each cell of a page."""
+    return [(options, code.rstrip("\n")) for options, code in CELL.findall(page.read_text("utf-8"))]
 
 
 def is_reproduction(options: str) -> bool:
-    """Tell whether a cell is there for the words of its error."""
+    """Return whether a cell reproduces an error whose message is recorded."""
     return bool(re.search(r"^:tags:.*\b(whole|recorded)\b", options, re.MULTILINE))
 
 
-def run(page: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Run all cells of a page; give what each reproduction said, and what failed besides."""
-    said, failed = {}, {}
-    space: dict[str, Any] = {"__name__": "__main__"}
-    for options, code in cells(page):
-        found = "no error"
+def run_page(page: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Run a page; return the errors of its reproductions and its unexpected errors, by code."""
+    errors, unexpected = {}, {}
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for options, code in read_cells(page):
+        message = "no error"
         try:
             with redirect_stdout(StringIO()):
-                exec(compile(code, page.name, "exec"), space)
+                exec(compile(code, page.name, "exec"), namespace)
         except Exception as error:
-            found = _without_paths(f"{type(error).__name__}: {error}")
+            message = shorten(f"{type(error).__name__}: {error}")
         if is_reproduction(options):
-            said[code] = found
-        elif found != "no error" and "raises-exception" not in options:
-            failed[code] = found
-    return said, failed
+            errors[code] = message
+        elif message != "no error" and "raises-exception" not in options:
+            unexpected[code] = message
+    return errors, unexpected
 
 
-def _without_paths(text: str) -> str:
-    """Leave out folders and made-up names, where in C++ it happened, and the end of a long text."""
-    text = re.sub(r"(?<![\w.:/])/(?:[^\s/]+/)+", "…/", ENTERED.sub("", text))
-    text = re.sub(r"\b\w{40,}\b", "…", text)  # a generated program is named for its digest
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+def shorten(message: str) -> str:
+    """Remove folders, digests and the place in C++ from a message, and cut it if it is long."""
+    text = DIGEST.sub("…", FOLDERS.sub("…/", ORIGIN.sub("", message)))
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
 
 
 def main() -> int:
-    """Write the file of this version of torch."""
+    """Write the recording of the installed torch, and return 1 if a cell failed unexpectedly."""
     warnings.simplefilter("ignore")
-    said: dict[str, str] = {}
-    failed: dict[str, str] = {}
-    for page in sorted((DOCS / "symptoms").glob("*.md")):
-        for kept, found in zip((said, failed), run(page), strict=True):
-            kept.update(found)
-    made = {
+    results = [run_page(page) for page in sorted((DOCS / "symptoms").glob("*.md"))]
+    errors = {code: message for page_errors, _ in results for code, message in page_errors.items()}
+    failed = {code: message for _, unexpected in results for code, message in unexpected.items()}
+    recording = {
         "made": f"{datetime.now(UTC):%Y-%m-%d}",
         "torch": torch.__version__,
         "python": platform.python_version(),
         "scipy": scipy.__version__,
         "system": f"{platform.system()} {platform.machine()}",
-        "said": said,
+        "said": errors,
         "failed": failed,
     }
     path = DOCS / "wordings" / f"torch-{torch.__version__.partition('+')[0]}.json"
-    path.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    print(f"{len(said)} errors recorded in {path.name}")
-    for code, error in failed.items():
-        print(f"failed with torch {torch.__version__}: {error}\n{code}\n")
+    path.write_text(json.dumps(recording, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    print(f"Recorded {len(errors)} errors in {path.name}.")
+    for code, message in failed.items():
+        print(f"This cell failed with torch {torch.__version__}: {message}\n{code}\n")
     return int(bool(failed))
 
 

@@ -1,6 +1,6 @@
-"""The site that was built, as its tests meet it: its folder, its address, a browser.
+"""Fixtures of the built site: its folder, its pages, its address, and a browser.
 
-Tests in the browser are skipped where no Chromium with its driver is on the path, except under CI.
+Without Chromium and its driver on the path, tests in the browser are skipped, but fail under CI.
 """
 
 import os
@@ -11,7 +11,7 @@ from _extensions.paths import SECOND_LANGUAGE
 from filelock import FileLock
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from served import LONG, ROOT, SOURCES, served, soup
+from served import LONG, ROOT, SOURCES, serve, soup
 from two_sites import build_both
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -24,7 +24,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
-    "--force-prefers-reduced-motion",  # what changes has changed at once
+    "--force-prefers-reduced-motion",  # transitions end at once
 ]
 
 
@@ -39,38 +39,37 @@ def site():
 
 @pytest.fixture(scope="session")
 def built(site):
-    """Return every page of the site, with a source or without, parsed, by its path."""
-    paths = {*site.rglob("*.html")}
-    paths -= {*(site / SECOND_LANGUAGE).rglob("*.html")}  # the second language has tests of its own
+    """Return every page in English, parsed, by its path."""
+    paths = {*site.rglob("*.html")} - {*(site / SECOND_LANGUAGE).rglob("*.html")}
     return {path: soup(path) for path in sorted(paths)}
 
 
 @pytest.fixture(scope="session")
 def pages(site, built):
-    """Return every built page that has a source, parsed, by its name."""
+    """Return every page with a source, parsed, by its name."""
     return {name: built[site / f"{name}.html"] for name in SOURCES}
 
 
 @pytest.fixture(scope="session")
 def address(site):
-    """Serve the site as a reader's browser would meet it."""
-    with served(site) as home:
-        yield home
+    """Serve the site and return its address."""
+    with serve(site) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
 def both_sites(tmp_path_factory):
-    """Return the folders of two built sites, one with an address and one without, by that."""
+    """Return the folders of a site with an address and of one without, by their addresses."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # which workers share: the first one builds
+        folder = folder.parent  # the first worker builds for all
     with FileLock(folder / "both.lock"):
         return build_both(folder / "both")
 
 
 @pytest.fixture(scope="session")
 def browser():
-    """Start one Chromium for all tests."""
+    """Start one Chromium for all tests and return its driver."""
     if not (CHROMIUM and DRIVER):
         reason = "no chromium and chromedriver on the path"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
@@ -82,14 +81,14 @@ def browser():
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.set_script_timeout(LONG)
     driver.set_page_load_timeout(LONG)
-    driver.command_executor.client_config.timeout = 2 * LONG  # for the driver's own answers
+    driver.command_executor.client_config.timeout = 2 * LONG  # of requests to the driver
     yield driver
     driver.quit()
 
 
 @pytest.fixture
 def without_scripts(browser):
-    """Let no script run."""
+    """Disable scripts in the browser."""
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     yield browser
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

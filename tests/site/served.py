@@ -1,4 +1,4 @@
-"""Where the project and its pages lie, a server for built ones, and a reader's look at one."""
+"""The paths of the project, a server for built pages, and what readers do in a browser."""
 
 import threading
 from contextlib import contextmanager
@@ -12,19 +12,20 @@ from selenium.webdriver.support.ui import WebDriverWait
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SOURCES = {p.relative_to(DOCS).with_suffix("").as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
-LONG = 600  # seconds: no test waits so long, unless what it waits for never comes
-DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"
+LONG = 600  # seconds, a timeout that only a failure reaches
+TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"
+ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a line for each request."""
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files without logging each request."""
 
     def log_message(self, *_arguments):
-        """Say nothing."""
+        """Log nothing."""
 
 
-class Late(Quiet):
-    """Sends pages and style sheets, and all else once ``/all-else`` has been asked for."""
+class DeferringHandler(QuietHandler):
+    """Serves pages and style sheets at once, other files after a request for ``/all-else``."""
 
     gate = threading.Event()
 
@@ -38,8 +39,8 @@ class Late(Quiet):
 
 
 @contextmanager
-def served(folder, handler=Quiet):
-    """Serve a folder on the loopback device meanwhile, and yield the address."""
+def serve(folder, handler=QuietHandler):
+    """Serve a folder on the loopback device, and yield the address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -53,39 +54,38 @@ def soup(path):
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 
-def look(browser, address, name, width, scheme):
-    """Open a page as a reader with this window and this scheme does."""
+def open_page(browser, address, name, width, scheme):
+    """Open a page in a window of this width and with the light or dark scheme."""
     resize(browser, width)
     source = f"localStorage.setItem('mode', '{scheme}'); localStorage.setItem('theme', '{scheme}')"
-    add = "Page.addScriptToEvaluateOnNewDocument"
-    chosen = browser.execute_cdp_cmd(add, {"source": source})
+    script = browser.execute_cdp_cmd(ADD_SCRIPT, {"source": source})
     browser.get_log("browser")
     browser.get(f"{address}/{name}.html")
-    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", chosen)
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 
 
 def resize(browser, width):
-    """Give the window a width in CSS pixels; up to 700 it is a phone's."""
+    """Set the width of the window in CSS pixels; below 700 it is a phone's."""
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 700}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
-def redrawn(browser):
-    """Wait for two frames, after which what watches sizes has seen the new ones."""
-    browser.execute_async_script(DRAWN)
+def wait_for_frames(browser):
+    """Wait for two frames, after which observers of sizes have run."""
+    browser.execute_async_script(TWO_FRAMES)
 
 
-def wait(browser, what, *arguments):
-    """Wait until a script's value is true, and return it."""
+def wait(browser, expression, *arguments):
+    """Wait until the value of a script's expression is true, and return it."""
     return WebDriverWait(browser, LONG).until(
-        lambda driver: driver.execute_script(f"return {what}", *arguments)
+        lambda driver: driver.execute_script(f"return {expression}", *arguments)
     )
 
 
 def errors(browser):
-    """Return what the console says of errors and of the policy.
+    """Return the errors in the console, those of the content security policy included.
 
-    A page with an address asks for its type ahead, which a browser refuses to one opened as a file.
+    A page opened as a file cannot preload its fonts, which is no error.
     """
     severe = [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
     return [text for text in severe if not (text.startswith("file:") and "/face/" in text)]

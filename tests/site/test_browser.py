@@ -6,7 +6,16 @@ import axe
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import SOURCES, Late, errors, look, redrawn, resize, served, wait
+from served import (
+    SOURCES,
+    DeferringHandler,
+    errors,
+    open_page,
+    resize,
+    serve,
+    wait,
+    wait_for_frames,
+)
 
 # For each scheme, widths in CSS pixels, each with the least height of a drawing's type.
 VIEWS = {"light": {320: 8.8, 1300: 10.5}, "dark": {390: 10.5}}
@@ -117,11 +126,11 @@ def test_page_fits_and_can_be_read(browser, address, name):
     too, in both schemes.
     """
     for scheme, widths in VIEWS.items():
-        look(browser, address, name, min(widths), scheme)
+        open_page(browser, address, name, min(widths), scheme)
         assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
         for width, least in widths.items():
             resize(browser, width)
-            redrawn(browser)
+            wait_for_frames(browser)
             view = f"{width} px, {scheme}"
             needed = browser.execute_script("return document.documentElement.scrollWidth")
             assert needed <= width, view
@@ -146,7 +155,7 @@ def test_page_fits_and_can_be_read(browser, address, name):
 )
 def test_a_menu_gives_the_focus_back(browser, address, width, menu):
     """Opened by keyboard and closed by Escape, and then the tab key goes on from its button."""
-    look(browser, address, "tutorials/lookup-is-matmul", width, "light")
+    open_page(browser, address, "tutorials/lookup-is-matmul", width, "light")
     button = browser.find_element("css selector", f".{menu}-toggle")
     browser.execute_script("arguments[0].focus()", button)
     button.send_keys(Keys.RETURN)
@@ -160,7 +169,7 @@ def test_a_menu_gives_the_focus_back(browser, address, width, menu):
 
 def test_a_page_is_used_by_keyboard(browser, address):
     """The first stop leads past the sidebar, and the return key opens a check, a native element."""
-    look(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
+    open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
     ActionChains(browser).send_keys(Keys.TAB).perform()
     first = browser.switch_to.active_element
     wait(browser, "arguments[0].getBoundingClientRect().y >= 0", first)  # it comes into view
@@ -180,7 +189,7 @@ def test_a_page_is_used_by_keyboard(browser, address):
 
 def test_the_type_of_the_site_has_its_signs(browser, address):
     """Two typefaces set behind it make no difference to the width of a sign that it has."""
-    look(browser, address, "index", 1300, "light")
+    open_page(browser, address, "index", 1300, "light")
     # The page leaves out its type where that comes late; the same rules with another word wait.
     wait_for_it = """
       for (const sheet of document.styleSheets) for (const rule of [...sheet.cssRules])
@@ -206,14 +215,14 @@ def test_the_type_of_the_site_has_its_signs(browser, address):
 @pytest.fixture(scope="module")
 def late(site):
     """Give the address of a host that sends what is not needed for painting only afterwards."""
-    with served(site, Late) as home:
+    with serve(site, DeferringHandler) as home:
         yield home
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_moves_while_a_page_loads(browser, late, name):
     """What is painted first stays where it is when scripts, type and pictures come."""
-    Late.gate.clear()
+    DeferringHandler.gate.clear()
     # By another name of the host, for which the browser has connections that none of those holds.
     word = f"{late.replace('127.0.0.1', 'localhost')}/all-else"
     noted = {"source": NOTE_PLACES.replace("ALL-ELSE", word)}
@@ -221,13 +230,13 @@ def test_nothing_moves_while_a_page_loads(browser, late, name):
     browser.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
     browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
     try:
-        look(browser, late, name, 390, "light")
+        open_page(browser, late, name, 390, "light")
         browser.execute_async_script("document.fonts.ready.then(arguments[0])")
         wait(browser, "first.size > 30")  # a busy machine may paint after all has come
-        redrawn(browser)
+        wait_for_frames(browser)
         assert browser.execute_script(MOVED) == []
     finally:
-        Late.gate.set()
+        DeferringHandler.gate.set()
         browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": False})
         browser.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
         browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", noting)

@@ -1,4 +1,4 @@
-"""What a cell checks is read from its code, and a cell that could hide a failure is refused."""
+"""The checks of a cell are read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
 from _extensions.claims.cells import could_fail_unseen, in_words, kinds_of
@@ -23,18 +23,18 @@ from nbformat import v4
         ("%timeit f()\nassert True", ["holds"]),
     ],
 )
-def test_kinds_are_read_from_the_code(source, kinds):
-    """Assertions count, in loops too; comparisons whose result is dropped do not."""
+def test_the_kinds_of_checks_are_read_from_the_code(source, kinds):
+    """Assertions in loops count; comparisons whose result is dropped do not."""
     assert kinds_of(source) == kinds
 
 
 def test_a_kind_is_named_once():
-    """The line under a sentence says what is checked, not how often."""
+    """The kinds are listed in the order of their first checks."""
     assert in_words(["holds", "equal in every bit", "holds"]) == "holds, equal in every bit"
 
 
 @pytest.mark.parametrize(
-    ("source", "expected", "unseen"),
+    ("source", "expected", "could_fail"),
     [
         ("f(x)", "IndexError: a", False),
         ("assert x\nf(x)", "IndexError: a", True),
@@ -45,19 +45,19 @@ def test_a_kind_is_named_once():
         ("assert_within(a, b, 1)\nf(x)", "AssertionError: a", True),
     ],
 )
-def test_an_assertion_cannot_hide_in_a_cell_that_raises(source, expected, unseen):
-    """Only the expected failure itself may be one, and it comes last."""
-    assert could_fail_unseen(source, expected) is unseen
+def test_an_assertion_cannot_hide_in_a_cell_that_raises(source, expected, could_fail):
+    """Only a last assertion may be the expected failure itself."""
+    assert could_fail_unseen(source, expected) is could_fail
 
 
-def test_what_a_cell_printed_is_joined_whatever_its_length():
-    """Pieces stand where the first began, a bar of progress at its end; a long line costs nothing.
+def test_the_output_of_a_stream_is_joined_in_linear_time():
+    """Pieces move to the first of their stream, and a carriage return erases the line before it.
 
-    Joining in a time that grows with the square of a line's length would not end here.
+    A quadratic time would not end with this line.
     """
     pieces = [("stdout", "a\rb"), ("stderr", "w\n"), ("stdout", "c\n" + "x" * 5_000_000)]
     outputs = [v4.new_output("stream", name=name, text=text) for name, text in pieces]
     joined = merged([*outputs, v4.new_output("display_data")])
-    told = [(output.output_type, output.get("name")) for output in joined]
-    assert told == [("stream", "stdout"), ("stream", "stderr"), ("display_data", None)]
+    kinds = [(output.output_type, output.get("name")) for output in joined]
+    assert kinds == [("stream", "stdout"), ("stream", "stderr"), ("display_data", None)]
     assert joined[0].text == "bc\n" + "x" * 5_000_000 + "\n"

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from scratch import HEAD, LIMIT_S, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell, printed
+from scratch import HEAD, LIMIT_S, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell, wait_for_output
 
 RAISES = ':tags: [raises-exception]\n:expect: "IndexError: {}"\n'
 
@@ -137,7 +137,7 @@ def test_an_interrupted_build_ends_and_leaves_nothing_but_what_ran(copy):
         "docs/index.md", "import time", f"# {'long, so that it runs first ' * 20}\nimport time"
     )
     process = copy.start(*SPHINX, TMPDIR=str(own))
-    printed(process, " s  index")
+    wait_for_output(process, " s  index")
     wait_for(lambda: any(path.read_text() for path in copy.root.glob("pids-*")))
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=LIMIT_S)
@@ -193,7 +193,7 @@ while not Path("../go-on").exists():
     first = copy.start(*SPHINX)
     wait_for((copy.root / "began").exists)
     second = copy.start(*SPHINX)
-    printed(second, "Another build is writing to")
+    wait_for_output(second, "Another build is writing to")
     (copy.root / "go-on").touch()
     ended = [process.communicate(timeout=LIMIT_S) for process in (first, second)]
     assert [first.returncode, second.returncode] == [0, 0], ended

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from selenium.webdriver.common.keys import Keys
-from served import errors, look, served, wait
+from served import errors, open_page, serve, wait
 
 PAGE = "tutorials/backward-is-scatter-add"  # with formulas, drawings, folds and code
 # What a planted text may try; each would leave its name in ``window.ran``, or leave the site.
@@ -46,8 +46,8 @@ def test_planted_markup_does_nothing(browser, site, tmp_path):
     (tmp_path / "tutorials").mkdir()
     planted = page.replace(PLACE, PLACE + PLANTED, 1)
     (tmp_path / "tutorials" / "planted.html").write_text(planted, "utf-8")
-    with served(tmp_path) as home:
-        look(browser, home, "tutorials/planted", 1300, "light")
+    with serve(tmp_path) as home:
+        open_page(browser, home, "tutorials/planted", 1300, "light")
         browser.execute_script("document.getElementById('planted').click()")
         browser.execute_script("document.getElementById('away').submit()")
         wait(browser, "document.readyState === 'complete'")
@@ -64,7 +64,7 @@ def test_planted_markup_does_nothing(browser, site, tmp_path):
 
 def test_the_page_works_under_its_policy(browser, address):
     """The choice of the scheme, and the copy button; menus and search have tests of their own."""
-    look(browser, address, PAGE, 1300, "light")
+    open_page(browser, address, PAGE, 1300, "light")
     browser.find_element("css selector", ".theme-switch-button").click()
     browser.find_element("css selector", ".theme-change-button[data-mode=dark]").click()
     assert wait(browser, "document.documentElement.dataset.theme === 'dark'")
@@ -107,7 +107,7 @@ def test_a_page_without_scripts(without_scripts, address, media, scheme):
     """Colors as the system wants them, in drawings too, formulas set, the menus and the folds open and close."""
     browser = without_scripts
     media(scheme)
-    look(browser, address, PAGE, 390, scheme)
+    open_page(browser, address, PAGE, 390, scheme)
     assert (_ground(browser) < 60) == (scheme == "dark")
     assert (_ink(browser) == "#1f2328") == (scheme == "light")
     formula = browser.find_element("css selector", "p math")
@@ -130,7 +130,7 @@ def test_a_page_without_scripts(without_scripts, address, media, scheme):
 def test_paper_is_light(browser, address, media):
     """In the dark scheme too: the ground, the text, the drawings; solutions open, checks are a line, no buttons."""
     media(medium="print")
-    look(browser, address, PAGE, 1300, "dark")
+    open_page(browser, address, PAGE, 1300, "dark")
     assert _ground(browser) == 255
     assert _ink(browser) == "#1f2328"
     code = "getComputedStyle(document.querySelector('.cell_input')).backgroundColor"
@@ -146,9 +146,9 @@ def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
     """Colors, formulas, menus and drawings need no host, and no place at its root."""
     (tmp_path / "any").mkdir()
     (tmp_path / "any" / "path").symlink_to(site)
-    with served(tmp_path) as root:
+    with serve(tmp_path) as root:
         for home in (site.as_uri(), f"{root}/any/path"):
-            look(browser, home, PAGE, 1300, "dark")
+            open_page(browser, home, PAGE, 1300, "dark")
             assert wait(browser, "document.readyState === 'complete'")
             assert _ground(browser) < 60
             assert browser.execute_script("return document.fonts.check('16px \"STIX Two Math\"')")

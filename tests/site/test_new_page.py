@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from new_page import file_name
 from scratch import PROSE, TOCTREE, Copy
 from served import ROOT
 
@@ -15,28 +16,44 @@ CONTENTS = TOCTREE.replace(":glob:\n\n*", ":caption: Use\n\nPlain <plain>")
 @pytest.fixture
 def copy(tmp_path):
     """Return a copy whose only pages are the index and a plain one."""
-    made = Copy(tmp_path, bare=True)
+    copy = Copy(tmp_path, bare=True)
     (tmp_path / "docs" / "tutorials").mkdir(exist_ok=True)
     shutil.copy(ROOT / "AUTHORING.md", tmp_path)
-    made.write("index", f"# Index\n{CONTENTS}", head=PROSE)
-    made.write("plain", "# Plain\n\nProse.\n", head=PROSE)
-    return made
+    copy.write("index", f"# Index\n{CONTENTS}", head=PROSE)
+    copy.write("plain", "# Plain\n\nProse.\n", head=PROSE)
+    return copy
 
 
-def write(copy, *arguments):
+def run_new_page(copy, *arguments):
     """Run the tool in a copy."""
-    call = [sys.executable, "docs/_tools/new_page.py", *arguments]
-    return subprocess.run(call, cwd=copy.root, capture_output=True, text=True, check=False)
+    command = [sys.executable, "docs/_tools/new_page.py", *arguments]
+    return subprocess.run(command, cwd=copy.root, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("The row of an id isn't a sum", "the-row-of-an-id-isnt-a-sum"),
+        (
+            "The rows of a small table are sums of one-hot rows",
+            "the-rows-of-a-small-table-are-sums-of",
+        ),
+        ("One " * 11, "one-one-one-one-one-one-one-one-one-one"),
+    ],
+)
+def test_a_file_name_ends_with_a_whole_word(title, name):
+    """It has at most ten parts, and words with hyphens stay together."""
+    assert file_name(title) == name
 
 
 def test_a_new_page_builds_at_once(copy):
-    """It stands in the contents under its title, and every check of the example passes."""
-    done = write(copy, TITLE, "--short", "Order of rows")
-    assert (done.returncode, done.stderr) == (0, "")
+    """It is in the table of contents under its title, and its checks pass."""
+    result = run_new_page(copy, TITLE, "--short", "Order of rows")
+    assert (result.returncode, result.stderr) == (0, "")
     name = "tutorials/groe-rows-come-in-the-order-of-the-ids"
-    assert f"nox -s docs -- {name}" in done.stdout
-    built = copy.build()
-    assert (built.returncode, built.stderr) == (0, "")
+    assert f"nox -s docs -- {name}" in result.stdout
+    build = copy.build()
+    assert (build.returncode, build.stderr) == (0, "")
     page = copy.html(name)
     assert f"<h1>{TITLE}" in page
     assert "holds" in page
@@ -44,17 +61,17 @@ def test_a_new_page_builds_at_once(copy):
     assert "Order of rows" in copy.html("index")
 
 
-def test_what_cannot_become_a_page_is_refused(copy):
-    """A title without words or none, contents that are not there, and a page that is."""
-    assert write(copy, TITLE).returncode == 0
-    before = sorted((copy.root / "docs").rglob("*.md"))
-    for arguments, says in (
+def test_arguments_that_make_no_page_are_refused(copy):
+    """No file is written for a title without words, unknown contents, no title, or an old one."""
+    assert run_new_page(copy, TITLE).returncode == 0
+    pages = sorted((copy.root / "docs").rglob("*.md"))
+    for arguments, message in (
         (["..."], "expected words"),
-        (["A page", "--under", "Nowhere"], "there are: Use"),
+        (["A page", "--under", "Nowhere"], "only under Use"),
         ([], "required: title"),
-        ([TITLE], "is there already"),
+        ([TITLE], "exists already"),
     ):
-        done = write(copy, *arguments)
-        assert done.returncode != 0
-        assert says in done.stderr
-    assert sorted((copy.root / "docs").rglob("*.md")) == before
+        result = run_new_page(copy, *arguments)
+        assert result.returncode != 0
+        assert message in result.stderr
+    assert sorted((copy.root / "docs").rglob("*.md")) == pages

@@ -14,7 +14,7 @@ from _extensions.notebooks.first_cells import imported
 from _extensions.notebooks.notebook_cells import outputs_of, without_glue
 from _extensions.paths import SECOND_LANGUAGE
 from _extensions.run.pages import Page, read, recall
-from drift import VARYING, said
+from drift import VARYING, output_text
 from nbclient import NotebookClient
 from served import ROOT, SOURCES
 
@@ -100,7 +100,7 @@ def test_it_holds_what_the_page_holds(name, executed):
 
 def texts(cell: nbformat.NotebookNode) -> list[str]:
     """Return outputs as text, without what differs in every run."""
-    return [VARYING.sub("#", INSTALLED.sub("", said(output))) for output in outputs_of(cell)]
+    return [VARYING.sub("#", INSTALLED.sub("", output_text(output))) for output in outputs_of(cell)]
 
 
 @pytest.mark.parametrize("name", some_of_each_kind())

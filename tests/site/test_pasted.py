@@ -6,67 +6,85 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from _extensions.run.pages import read
-from length_rules import open_cells
+from cell_rules import code_cells
 from served import DOCS, SOURCES
 
-# What the package's wheel does not bring and pages need.
-MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle"}
+# The modules of packages that a page may need in addition to the wheel's dependencies.
+MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle", "psutil": "psutil"}
+FAULTY = {  # cells and the failure of each page; the first page is sound
+    "sound": ([("import torch", False), ("torch.zeros(1)[1]", True), ("torch.ones(1)", False)], ""),
+    "folded import": ([("1\ntorch.ones(1)", False)], "2: NameError: name 'torch' is not defined"),
+    "missing package": ([("import cloudpickle", False)], "1: ModuleNotFoundError: "),
+    "file": ([("open('data', 'w').close()", False)], "1: the cells left files behind: data"),
+    "exit": ([("import os; os._exit(0)", False)], "1: a cell ended Python"),
+    "syntax": ([("if", False)], "1: SyntaxError: invalid syntax"),
+}
 
 
-def told():
-    """Return the pages that need more than the wheel brings, as Getting started names them."""
-    (said,) = re.findall("^The page on .*", (DOCS / "getting-started.md").read_text("utf-8"), re.M)
-    needs = re.findall("([^`]*)`([^`]*)`", said)
+def documented_needs():
+    """Return for each package the pages that need it, as Getting started names them."""
+    text = (DOCS / "getting-started.md").read_text("utf-8")
+    (sentence,) = re.findall("^The page on .*", text, re.MULTILINE)
+    needs = re.findall("([^`]*)`([^`]*)`", sentence)
     return {what.split()[-1]: re.findall(r"\((.*?)\.md\)", pages) for pages, what in needs}
 
 
-def refuse(modules):
-    """Write the lines that make some modules look as if they were not installed."""
+def block(modules):
+    """Return code that makes modules look as if they were not installed."""
     loaded = f"(m for m in modules if m.partition('.')[0] in {modules})"
-    refused = f"lambda modules: modules.update(dict.fromkeys([*{modules}, *{loaded}]))"
-    return f"({refused})(__import__('sys').modules)"
+    update = f"lambda modules: modules.update(dict.fromkeys([*{modules}, *{loaded}]))"
+    return f"({update})(__import__('sys').modules)"
 
 
-def pasted(pages):
-    """Run the cells of each page, and return what failed."""
-    command = [sys.executable, str(Path(__file__).with_name("paste.py"))]
-    done = subprocess.run(command, input=json.dumps(pages), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def open_cells(name, path):
+    """Return line, code and whether it must raise for each cell to paste, by page.
 
-
-def test_open_cells_can_be_pasted():
-    """Of every page: nothing in them needs a fold, a file, or what only a notebook defines.
-
-    Nor do they need a package that Getting started does not name for their page.
-    Beside them a name from a fold, a missing package, a file left behind and an end of Python are
-    named; an expected error is none. An entry of the symptoms needs only the lines at the top of
-    its page.
+    Each entry of a symptom page is a page of its own, which begins with the cells above the first.
     """
-    pages = {
-        "sound": [("import torch", False), ("torch.zeros(1)[1]", True), ("torch.ones(1)", False)],
-        "hidden": [("torch.ones(1)", False)],
-        "lacks": [("import cloudpickle", False)],
-        "writes": [("open('left', 'w').close()", False)],
-        "ends": [("import os; os._exit(0)", False)],
-    }
-    for name, path in SOURCES.items():
-        found, lines = open_cells(read(path, name)), path.read_text("utf-8").splitlines()
-        pages[name], entries = [], {}
-        for cell, line in found:
-            pages[name].append((cell.source, "raises-exception" in cell.metadata.get("tags", [])))
+    pages, source_lines = {name: []}, path.read_text("utf-8").splitlines()
+    for cell in code_cells(read(path, name)):
+        if cell.is_open and "skip-execution" not in cell.tags:
+            pages[name].append((cell.line, cell.code, "raises-exception" in cell.tags))
             if name.startswith("symptoms/"):
-                title = next((each for each in lines[line::-1] if each.startswith("## ")), "")
-                entries.setdefault(f"{name} {title}", []).append(pages[name][-1])
-        first = entries.pop(f"{name} ", [])
-        pages |= {entry: first + own for entry, own in entries.items()}
-    assert len([cells for cells in pages.values() if cells]) > 20
-    needs = told()
+                above = source_lines[cell.line :: -1]
+                title = next((line for line in above if line.startswith("## ")), "")
+                pages.setdefault(f"{name} {title}", []).append(pages[name][-1])
+    imports = pages.pop(f"{name} ", [])
+    return {page: cells if page == name else imports + cells for page, cells in pages.items()}
+
+
+@pytest.fixture(scope="module")
+def failures():
+    """Return the failure of each page whose cells do not run, the faulty ones included."""
+    needs = documented_needs()
     assert needs.keys() == MODULES.keys()
+    pages = {name: [(1, *cell) for cell in cells] for name, (cells, _) in FAULTY.items()}
+    for name, path in SOURCES.items():
+        pages |= open_cells(name, path)
+    assert len([cells for cells in pages.values() if cells]) > 20
     for name, cells in pages.items():
-        lacking = [MODULES[what] for what, users in needs.items() if name not in users]
-        cells.insert(0, (refuse(lacking), False))
-    failed = pasted(pages)
-    assert list(failed) == ["hidden", "lacks", "writes", "ends"], failed
-    assert "name 'torch' is not defined" in failed["hidden"]
+        missing = [MODULES[what] for what, users in needs.items() if name not in users]
+        cells.insert(0, (1, block(missing), False))
+    command = [sys.executable, str(Path(__file__).with_name("run_pasted.py"))]
+    result = subprocess.run(command, input=json.dumps(pages), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_open_cells_can_be_pasted(failures):
+    """They need no folded cell, no file, and no package that Getting started does not name."""
+    messages = [
+        f"docs/{page.split()[0]}.md:{failure}"
+        for page, failure in failures.items()
+        if page not in FAULTY
+    ]
+    assert not messages, "\n".join(messages)
+
+
+@pytest.mark.parametrize("page", FAULTY)
+def test_a_failure_names_line_and_error(page, failures):
+    """An expected error is no failure."""
+    assert failures.get(page, "").startswith(FAULTY[page][1])
+    assert bool(failures.get(page)) is bool(FAULTY[page][1])

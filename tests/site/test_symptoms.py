@@ -9,7 +9,7 @@ from _extensions.symptoms.versions import recordings, release, same_words, spans
 from docutils import nodes
 from oldest import LOWEST
 from served import DOCS, ROOT
-from wordings import cells, is_reproduction
+from wordings import is_reproduction, read_cells
 
 SOURCES = sorted((DOCS / "symptoms").glob("*.md"))
 # What the lowest torch says in other words, or as another type, which the page shows beside them.
@@ -27,7 +27,7 @@ ENTRIES = {
 EXPECTED = {
     code: json.loads(found[1]) if (found := re.search(r'^:expect: (".*")$', options, re.M)) else ""
     for path in SOURCES
-    for options, code in cells(path)
+    for options, code in read_cells(path)
     if is_reproduction(options)
 }
 

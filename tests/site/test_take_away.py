@@ -13,7 +13,7 @@ from docutils import nodes
 from scratch import HEAD
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import ROOT, look, soup
+from served import ROOT, open_page, soup
 from two_sites import BASE, PAGE
 
 
@@ -179,7 +179,7 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):
     """A doctest of the reference is copied as what one types; an output has no button."""
     allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": address}
     browser.execute_cdp_cmd("Browser.grantPermissions", allowed)
-    look(browser, address, "reference/forms", 1300, "light")
+    open_page(browser, address, "reference/forms", 1300, "light")
     code = next(
         pre
         for pre in browser.find_elements("css selector", "div.highlight pre")
@@ -193,14 +193,14 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):
     typed = [line[4:] for line in shown.splitlines() if line.startswith((">>> ", "... "))]
     assert copied.splitlines() == typed
     assert len(typed) < len(shown.splitlines()), "an example without an output shows nothing here"
-    look(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
+    open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
     assert browser.find_elements("css selector", ".cell_input button.copybtn")
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")
 
 
 def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address):
     """A native popover with a name, within the window, that Esc closes."""
-    look(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
+    open_page(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
     button = browser.find_element("css selector", ".take-away")
     assert button.accessible_name == "Download"
     header = browser.find_element("css selector", ".bd-header-article")

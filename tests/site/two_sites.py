@@ -1,4 +1,4 @@
-"""The same few pages as a site that knows its address and its repository, and as one that does not."""
+"""The same pages as a site with an address and a repository, and as a site without either."""
 
 import shutil
 
@@ -74,7 +74,7 @@ row
 :all:
 ```
 """
-TITLED = """# The *other* & page
+GROUP = """# The *other* & page
 
 ```{toctree}
 inner
@@ -83,24 +83,21 @@ inner
 
 
 def build_both(root):
-    """Return the folder of each site by its address; the second is built where the first was."""
-    html, plain = root / "build" / "html", root / "build" / "plain"
-    both = {BASE: html, "": plain}
-    if root.exists():
-        return both
-    root.mkdir()
-    copy = Copy(root)
-    (root / "docs" / "tutorials").mkdir(exist_ok=True)
-    copy.write("index", PAGE)
-    copy.write("other", OTHER, head=PROSE)
-    excused = PROSE.replace("---\n", '---\nexcused: {source: "it has none"}\n', 1)
-    copy.write("tutorials/other", TITLED, head=excused)
-    for name in ("before", "inner"):
-        copy.write(f"tutorials/{name}", f"# {name.title()}\n", head=excused)
-    names = ["-D", f"html_baseurl={BASE}", "-A", "repository=owner/name"]
-    built = copy.run(*SPHINX, *names)
-    assert built.returncode == 0, built.stderr
-    shutil.copytree(html, plain)
-    built = copy.run(*SPHINX[:-1], str(plain))
-    assert built.returncode == 0, built.stderr
-    return both
+    """Build both sites unless they are there, and return their folders by their addresses."""
+    published, plain = root / "build" / "html", root / "build" / "plain"
+    if not root.exists():
+        root.mkdir()
+        copy = Copy(root)
+        (root / "docs" / "tutorials").mkdir(exist_ok=True)
+        no_source = PROSE.replace("---\n", '---\nexcused: {source: "it has none"}\n', 1)
+        copy.write("index", PAGE)
+        copy.write("other", OTHER, head=PROSE)
+        copy.write("tutorials/other", GROUP, head=no_source)
+        for name in ("before", "inner"):
+            copy.write(f"tutorials/{name}", f"# {name.title()}\n", head=no_source)
+        build = copy.run(*SPHINX, "-D", f"html_baseurl={BASE}", "-A", "repository=owner/name")
+        assert build.returncode == 0, build.stderr
+        shutil.copytree(published, plain)
+        build = copy.run(*SPHINX[:-1], str(plain))
+        assert build.returncode == 0, build.stderr
+    return {BASE: published, "": plain}

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from _extensions.symptoms.versions import recordings, same_words, table, words_of
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+from _extensions.symptoms.versions import recordings, same_words, table, words_of
 
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
