@@ -30,13 +30,12 @@ locale_dirs = ["locale"]
 gettext_compact = False  # a catalog for each page
 templates_path = ["_templates"]  # each says what it changes in the theme, and until when
 
-# A page's output depends on more than its cells, which is all that the cache looks at:
-# so the cache's folder is named after everything else, and a change there starts an empty one.
-SOURCES = [path for kind in ("py", "json", "toml") for path in (ROOT / "src").rglob(f"*.{kind}")]
-OTHERS = [ROOT / "constraints.txt", ROOT / "docs" / "_extensions" / "run" / "kernel.py"]
-FACTS = [path.read_bytes() for path in sorted([*SOURCES, *OTHERS]) if path.is_file()]
-FACTS.append(f"{python_version()} {installed('torch')}".encode())
-nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(FACTS)).hexdigest())
+# The cache of executed pages has a folder for each set of versions and of kernel settings. What a
+# page read of the package is recorded when it runs; see _extensions/run/cache.py.
+RUN = ROOT / "docs" / "_extensions" / "run"
+SETTINGS = [ROOT / "constraints.txt", RUN / "kernel.py", RUN / "observer" / "sitecustomize.py"]
+KEY = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in SETTINGS)]
+nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(KEY)).hexdigest())
 nb_execution_mode = "cache"
 nb_execution_timeout = 120
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns

@@ -32,6 +32,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("builder-inited", 520, index.disable_builtin_search),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
+    ("env-get-outdated", 515, execute.pages_with_other_outputs),
     ("env-get-outdated", 520, report.delete_removed_pages),
     ("env-before-read-docs", 510, guard.purge_outdated),
     ("env-before-read-docs", 520, frame.move_raw_outputs),

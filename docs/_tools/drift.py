@@ -19,7 +19,7 @@ from typing import Any
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS))
 
-from _extensions.run.kernel import run, surroundings  # noqa: E402
+from _extensions.run.kernel import kernel_environment, run_page  # noqa: E402
 from _extensions.run.pages import Page, read  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
 
@@ -34,10 +34,10 @@ def record(file: Path, only: list[str]) -> None:
     found = sorted(DOCS.rglob("*.md"))
     read_all = (read(path, path.relative_to(DOCS).with_suffix("").as_posix()) for path in found)
     pages = [page for page in read_all if page.cells and (page.name in only or not only)]
-    with surroundings() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with kernel_environment() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def outputs_of(page: Page) -> list[dict[str, Any]]:
-            asyncio.run(run(page, environment, LIMIT_S, allow_errors=True))
+            asyncio.run(run_page(page, environment, LIMIT_S, allow_errors=True))
             return cells_of(page)
 
         outputs = dict(zip([page.name for page in pages], pool.map(outputs_of, pages), strict=True))

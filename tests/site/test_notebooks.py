@@ -13,7 +13,8 @@ import pytest
 from _extensions.notebooks.first_cells import imported
 from _extensions.notebooks.notebook_cells import outputs_of, without_glue
 from _extensions.paths import SECOND_LANGUAGE
-from _extensions.run.pages import Page, read, recall
+from _extensions.run.cache import load_execution
+from _extensions.run.pages import Page, read
 from drift import VARYING, said
 from nbclient import NotebookClient
 from served import ROOT, SOURCES
@@ -77,8 +78,8 @@ def executed(site: Path) -> dict[str, list[nbformat.NotebookNode]]:
     """Return what the build executed of each page: the cells of a notebook, with their outputs."""
     cache, found = runpy.run_path(str(ROOT / "docs" / "conf.py"))["nb_execution_cache_path"], {}
     for name in EXECUTED:
-        recall(page := PAGES[name], str(site.parents[1] / cache))
-        ran = [cell for cell in page.cells if cell.cell_type == "code"]
+        execution = load_execution(PAGES[name].notebook, str(site.parents[1] / cache))
+        ran = [cell for cell in execution.notebook.cells if cell.cell_type == "code"]
         ran = [cell for cell in ran if "skip-execution" not in cell.metadata.get("tags", [])]
         found[name] = [cell for cell in ran if without_glue(cell.source)]
     return found
