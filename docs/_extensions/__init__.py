@@ -60,6 +60,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 440, index.add_search_script),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
+    ("build-finished", 0, report.print_failure),  # before a handler can raise again
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 920, gpu_notebook.write_gpu_notebook),
     ("build-finished", 930, published.write_sitemap),
