@@ -56,7 +56,8 @@ class Copy:
             (root / path.relative_to(ROOT)).unlink()
 
     def leave_out(self, *rooms):
-        """Build without the steps of these rooms of extensions."""
+        """Build without the steps of these folders of extensions."""
+        assert all((self.root / "docs" / "_extensions" / room).is_dir() for room in rooms)
         modules = tuple(f"_extensions.{room}" for room in rooms)
         steps = f"[step for step in EVENTS if not step[2].__module__.startswith({modules})]"
         setup = "def setup(app: Sphinx)"
