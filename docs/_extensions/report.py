@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import lint_pages
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -15,6 +14,8 @@ LOG = logging.getLogger(__name__)
 
 def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
     """Warn of each finding of lint_pages.py, with its line."""
+    import lint_pages  # not above: as a script it imports this package, and so this module
+
     for line, message in lint_pages.findings(page_of(app, docname)):
         LOG.warning(message, location=(docname, line))
 
