@@ -1,17 +1,16 @@
-"""Every task of the project: ``nox -l`` lists them, a plain ``nox`` runs what CI runs."""
-
-import os
+"""The tasks of the project: ``nox -l`` lists them, and ``nox`` alone runs those of CI."""
 
 import nox
 
 nox.needs_version = ">=2025.2.9"  # nox.project.dependency_groups, Session.install of several
 nox.options.sessions = ["lint", "docs", "tests"]
-nox.options.reuse_venv = "yes"  # torch is large: an environment is updated, not made anew
+nox.options.reuse_venv = "yes"  # torch is large, so environments are updated
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 NEWEST = PYPROJECT["project"]["dependencies"]
-AT_ONCE = ["-n", "logical", "--maxprocesses=4", "--dist=worksteal"]  # each holds torch
-WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}  # else threads of one worker keep others from the cores
+LOWEST = [requirement.replace(">=", "==") for requirement in NEWEST]
+PARALLEL = ["-n", "logical", "--maxprocesses=4", "--dist=worksteal"]  # each imports torch
+PASSIVE = {"OMP_WAIT_POLICY": "PASSIVE"}  # a worker's waiting threads leave the cores to others
 PINNED = ["-c", "constraints.txt"]
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees", "-b"]
 SITE = [*SPHINX, "html", "docs", "build/html"]
@@ -19,9 +18,15 @@ CHINESE = ["-d", "build/doctrees-zh", "-D", "language=zh_CN"]
 
 
 def install(session: nox.Session, *groups: str) -> None:
-    """Install the package for editing, with the pinned versions of the groups."""
-    needs = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("-e", ".[figures,sharded]", *needs, *PINNED)
+    """Install the package in editable mode, and the groups with pinned versions."""
+    requirements = nox.project.dependency_groups(PYPROJECT, *groups)
+    session.install("-e", ".[figures,sharded]", *requirements, *PINNED)
+
+
+def build_site(session: nox.Session, *options: str) -> None:
+    """Build the site in English, then in Chinese with the same cache of executed pages."""
+    session.run(*SITE, "-t", "bilingual", *options)
+    session.run(*SITE[:-1], "build/html/zh", "-t", "bilingual", *CHINESE, *options)
 
 
 @nox.session
@@ -31,52 +36,35 @@ def docs(session: nox.Session) -> None:
     if session.posargs and not session.posargs[0].startswith("-"):
         session.run("python", "docs/_tools/one_page.py", *session.posargs)
     else:
-        both(session, *session.posargs)
-
-
-def both(session: nox.Session, *options: str) -> None:
-    """Build the site in English, then in Chinese, which executes nothing again."""
-    session.run(*SITE, "-t", "bilingual", *options)
-    session.run(*SITE[:-1], "build/html/zh", "-t", "bilingual", *CHINESE, *options)
+        build_site(session, *session.posargs)
 
 
 @nox.session(name="new-page", venv_backend="none")
 def new_page(session: nox.Session) -> None:
-    """Write a tutorial page that builds at once: ``-- "Title of the page"``."""
+    """Write the draft of a tutorial page: ``-- "Title of the page"``."""
     session.run("python", "docs/_tools/new_page.py", *session.posargs)
 
 
 @nox.session
 def live(session: nox.Session) -> None:
-    """Serve the site, rebuild it on every save and reload the browser."""
+    """Serve the site, rebuild it after every save, and reload the browser."""
     install(session, "docs", "live")
-    autobuild = ["sphinx-autobuild", "--watch", "src", "--open-browser"]
-    session.run(*autobuild, *SITE[1:], *session.posargs)
+    session.run("sphinx-autobuild", "--open-browser", "--watch", "src", *SITE[1:], *session.posargs)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Build the site, then run all tests; ``-- tests/package`` runs the package's alone."""
+    """Build the site and run all tests; ``-- tests/package`` builds nothing and runs these."""
     install(session, "docs", "test")
-    axe = nox.project.dependency_groups(PYPROJECT, "axe")
-    session.install("--no-deps", *axe, *PINNED)
-    both(session)
-    before = os.times()
-    session.run("pytest", *AT_ONCE, *session.posargs, env=WAITING)
-    spent = [now - then for now, then in zip(os.times(), before, strict=True)]
-    session.log(f"The tests took {sum(spent[2:4]):.0f} s of CPU in {spent[4]:.0f} s.")
-
-
-@nox.session
-def doctest(session: nox.Session) -> None:
-    """Run the examples in the docstrings only, and count them."""
-    install(session, "test")
-    session.run("pytest", "tests/package/test_doctests.py", *session.posargs)
+    session.install("--no-deps", *nox.project.dependency_groups(PYPROJECT, "axe"), *PINNED)
+    if not any(argument.startswith("tests/package") for argument in session.posargs):
+        build_site(session)
+    session.run("pytest", *PARALLEL, *session.posargs, env=PASSIVE)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check format, types, spelling, imports, pages, workflows; ``-- --fix`` mends some."""
+    """Check format, types, spelling, imports, pages, workflows; ``-- --fix`` fixes some."""
     install(session, "docs", "test", "lint")
     session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--diff"]))
     session.run("ruff", "check", *session.posargs)
@@ -90,53 +78,50 @@ def lint(session: nox.Session) -> None:
 
 @nox.session(python=["3.11", "3.12", "3.13"])
 def versions(session: nox.Session) -> None:
-    """Test the package with the lowest torch and SciPy it allows, then with the newest."""
-    needs = nox.project.dependency_groups(PYPROJECT, "docs", "test")
-    for bounds in ([bound.replace(">=", "==") for bound in NEWEST], NEWEST):
-        session.install("--upgrade", "-e", ".[figures]", *needs, *bounds)
-        session.run("pytest", *AT_ONCE, "tests/package", *session.posargs, env=WAITING)
+    """Test the package with the lowest supported torch and SciPy, then with the newest."""
+    requirements = nox.project.dependency_groups(PYPROJECT, "docs", "test")
+    for versions in (LOWEST, NEWEST):
+        session.install("--upgrade", "-e", ".[figures]", *requirements, *versions)
+        session.run("pytest", *PARALLEL, "tests/package", *session.posargs, env=PASSIVE)
 
 
 @nox.session
 def drift(session: nox.Session) -> None:
-    """Compare every page's outputs with those under ``-- torch==2.6.0``, or with a second run."""
+    """Compare the pages' outputs with those under ``-- torch==2.6.0``, or with a second run."""
     install(session, "docs")
-    pinned, other = "build/drift/pinned.json", "build/drift/other.json"
-    session.run("python", "docs/_tools/drift.py", "record", pinned)
+    script, pinned, second = "docs/_tools/drift.py", "build/drift/1.json", "build/drift/2.json"
+    session.run("python", script, "record", pinned)
     if session.posargs:
         session.install(*session.posargs)
-    session.run("python", "docs/_tools/drift.py", "record", other)
-    session.run("python", "docs/_tools/drift.py", "compare", pinned, other)
+    session.run("python", script, "record", second)
+    session.run("python", script, "compare", pinned, second)
 
 
 @nox.session
 def timings(session: nox.Session) -> None:
     """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
-    session.install("-e", ".", *PINNED)
-    folder = ["--out", "build/recordings"]
-    session.run("python", "-m", "lookup_matmul.costs", *folder, *session.posargs)
+    install(session)
+    session.run("python", "-m", "lookup_matmul.costs", *session.posargs)
 
 
 @nox.session
 def wordings(session: nox.Session) -> None:
-    """Record how the lowest and the pinned torch, or ``-- 2.15.0``, word the symptoms' errors."""
-    lowest = [need.replace(">=", "==") for need in NEWEST if need.startswith("torch")]
-    asked = [[f"torch=={version}"] for version in session.posargs]
-    for versions in asked or [lowest, PINNED]:
+    """Record the error messages of the lowest and the pinned torch, or of ``-- 2.15.0``."""
+    for versions in [[f"torch=={version}"] for version in session.posargs] or [LOWEST, PINNED]:
         session.install("-e", ".", *versions)
         session.run("python", "docs/_tools/wordings.py")
 
 
 @nox.session
 def translate(session: nox.Session) -> None:
-    """Update the catalogs in docs/locale; ``-- tutorials/NAME`` begins a page's translation."""
+    """Update the catalogs in docs/locale; ``-- tutorials/NAME`` starts the catalog of a page."""
     install(session, "docs", "translate")
     session.run("python", "docs/_tools/translate.py", *session.posargs)
 
 
 @nox.session
 def linkcheck(session: nox.Session) -> None:
-    """Follow every external link of the site; needs a network, so CI leaves it out."""
+    """Follow every external link of the site; this needs a network, so CI leaves it out."""
     install(session, "docs")
     session.run(*SPHINX, "linkcheck", "docs", "build/linkcheck", *session.posargs)
 

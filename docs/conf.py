@@ -16,7 +16,7 @@ release = installed("lookup-matmul")
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
-    "_extensions",  # its EVENTS say which step of ours runs when
+    "_extensions",  # its table EVENTS lists this site's steps
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -28,15 +28,14 @@ extensions = [
 ]
 locale_dirs = ["locale"]
 gettext_compact = False  # a catalog for each page
-templates_path = ["_templates"]  # each says what it changes in the theme, and until when
+templates_path = ["_templates"]  # each template says what it changes in the theme
 
-# A page's output depends on more than its cells, which is all that the cache looks at:
-# so the cache's folder is named after everything else, and a change there starts an empty one.
-SOURCES = [path for kind in ("py", "json", "toml") for path in (ROOT / "src").rglob(f"*.{kind}")]
-OTHERS = [ROOT / "constraints.txt", ROOT / "docs" / "_extensions" / "run" / "kernel.py"]
-FACTS = [path.read_bytes() for path in sorted([*SOURCES, *OTHERS]) if path.is_file()]
-FACTS.append(f"{python_version()} {installed('torch')}".encode())
-nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(FACTS)).hexdigest())
+# The cache of executed pages has a folder for each set of versions and of kernel settings. What a
+# page read of the package is recorded when it runs; see _extensions/run/cache.py.
+RUN = ROOT / "docs" / "_extensions" / "run"
+SETTINGS = [ROOT / "constraints.txt", RUN / "kernel.py", RUN / "observer" / "sitecustomize.py"]
+KEY = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in SETTINGS)]
+nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(KEY)).hexdigest())
 nb_execution_mode = "cache"
 nb_execution_timeout = 120
 nb_render_markdown_format = "myst"  # tables in the Markdown that a cell returns
@@ -46,17 +45,17 @@ myst_heading_anchors = 3
 napoleon_preprocess_types = True
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
-autosummary_generate = False  # its lists name what stands on our own pages
+autosummary_generate = False  # pages of this site document the listed names
 python_use_unqualified_type_names = True
-maximum_signature_line_length = 80  # longer ones get a line for each parameter
-# torch and SciPy define these in private places and document them under other names.
+maximum_signature_line_length = 80  # longer signatures have a line for each parameter
+# torch and SciPy define these in private modules and document them under other names.
 autodoc_type_aliases = {
     **{f"nn.{name}": f"torch.nn.{name}" for name in ("Embedding", "Linear", "Module")},
     "sparse.csr_array": "scipy.sparse.csr_array",
-    "Layer": "Layer",  # by its name, not by all that it stands for
+    "Layer": "Layer",  # the name of the alias instead of its members
     "Rows": "Rows",
 }
-# Plain-text inventories of the few foreign names used, so that a build needs no network.
+# Plain-text inventories of the few names linked to, so that a build needs no network.
 intersphinx_mapping = {
     "python": ("https://docs.python.org/3/", "inventories/python.txt"),
     "torch": ("https://docs.pytorch.org/docs/stable/", "inventories/torch.txt"),
@@ -73,7 +72,7 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css", "frame.css", "explorer.css", "search.css"]
 html_math_renderer = "mathml"
-html_domain_indices = False  # the index of names has the modules too
+html_domain_indices = False  # the general index lists modules too
 html_theme_options = {
     "article_footer_items": ["page-links"],
     "article_header_end": ["language", "take-away", "article-header-buttons"],
@@ -82,7 +81,7 @@ html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
 }
-html_copy_source = False  # MyST-NB would lay raw outputs there; notebooks.py lays the sources
+html_copy_source = False  # notebooks.py writes sources; MyST-NB would add raw outputs
 copybutton_selector = "div:not(.output) > div.highlight pre"
-copybutton_prompt_text = r">>> |\.\.\. |\$ "  # of a doctest it takes the input alone
+copybutton_prompt_text = r">>> |\.\.\. |\$ "  # only the input of a doctest is copied
 copybutton_prompt_is_regexp = True

@@ -32,6 +32,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("builder-inited", 520, index.disable_builtin_search),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
+    ("env-get-outdated", 515, execute.pages_with_other_outputs),
     ("env-get-outdated", 520, report.delete_removed_pages),
     ("env-before-read-docs", 510, guard.purge_outdated),
     ("env-before-read-docs", 520, frame.move_raw_outputs),
@@ -59,6 +60,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 440, index.add_search_script),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
+    ("build-finished", 0, report.print_failure),  # before a handler can raise again
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.write_sitemap),
     ("build-finished", 940, site_files.write_style_sheets),

@@ -19,7 +19,7 @@ from typing import Any
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS))
 
-from _extensions.run.kernel import run, surroundings  # noqa: E402
+from _extensions.run.kernel import kernel_environment, run_page  # noqa: E402
 from _extensions.run.pages import Page, read  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
 
@@ -36,13 +36,13 @@ def record(file: Path, names: list[str]) -> None:
     }
     chosen = (read(path, name) for name, path in sources.items() if name in names or not names)
     pages = [page for page in chosen if page.cells]
-    with surroundings() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with kernel_environment() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
 
-        def run_page(page: Page) -> list[dict[str, Any]]:
-            asyncio.run(run(page, environment, CELL_TIMEOUT_S, allow_errors=True))
+        def page_cells(page: Page) -> list[dict[str, Any]]:
+            asyncio.run(run_page(page, environment, CELL_TIMEOUT_S, allow_errors=True))
             return recorded_cells(page)
 
-        cells = dict(zip([page.name for page in pages], pool.map(run_page, pages), strict=True))
+        cells = dict(zip([page.name for page in pages], pool.map(page_cells, pages), strict=True))
     versions = {"python": sys.version.split()[0]} | {name: version(name) for name in PACKAGES}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"versions": versions, "pages": cells}, indent=1), "utf-8")

@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
-sys.path.append(str(Path(__file__).parents[1] / "_extensions"))
+sys.path.append(str(Path(__file__).parents[1]))
 from _extensions.claims.cells import HOLDS, KINDS
 from _extensions.claims.ledger import FOOT
 from _extensions.explorer.texts import SWITCHES, TITLES, WHY

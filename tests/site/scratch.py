@@ -50,20 +50,18 @@ class Copy:
         self.edit("docs/conf.py", "nb_execution_timeout = 120", f"nb_execution_timeout = {LIMIT_S}")
         self.edit("docs/_extensions/run/kernel.py", "START_S = 120", f"START_S = {LIMIT_S}")
         if bare:
-            self.leave_out("search", "light", "notebooks")
+            self.leave_out("html", "notebooks", "search")
             self.edit("docs/_extensions/run/kernel.py", TORCH_FLAG, "")
         for path in (path for name, path in SOURCES.items() if name not in names):
             (root / path.relative_to(ROOT)).unlink()
 
     def leave_out(self, *rooms):
-        """Build without the explorer and these rooms of extensions."""
-        conf = self.root / "docs" / "conf.py"
-        pattern = rf'^    "(explorer"|({"|".join(rooms)})": \[.*\]),\n'
-        text, count = re.subn(pattern, "", conf.read_text("utf-8"), flags=re.MULTILINE)
-        assert count == 1 + len(rooms)
-        conf.write_text(text, "utf-8")
-        if "light" in rooms:
-            self.edit("docs/conf.py", 'html_math_renderer = "mathml"\n', "")
+        """Build without the steps of these folders of extensions."""
+        assert all((self.root / "docs" / "_extensions" / room).is_dir() for room in rooms)
+        modules = tuple(f"_extensions.{room}" for room in rooms)
+        steps = f"[step for step in EVENTS if not step[2].__module__.startswith({modules})]"
+        setup = "def setup(app: Sphinx)"
+        self.edit("docs/_extensions/__init__.py", setup, f"EVENTS = {steps}\n\n\n{setup}")
 
     def write(self, page, text, *, head=HEAD):
         """Write a page."""

@@ -2,7 +2,7 @@
 
 import pytest
 from _extensions.claims.cells import could_fail_unseen, in_words, kinds_of
-from _extensions.run.kernel import merged
+from _extensions.run.kernel import merge_streams
 from nbformat import v4
 
 
@@ -57,7 +57,7 @@ def test_the_output_of_a_stream_is_joined_in_linear_time():
     """
     pieces = [("stdout", "a\rb"), ("stderr", "w\n"), ("stdout", "c\n" + "x" * 5_000_000)]
     outputs = [v4.new_output("stream", name=name, text=text) for name, text in pieces]
-    joined = merged([*outputs, v4.new_output("display_data")])
+    joined = merge_streams([*outputs, v4.new_output("display_data")])
     kinds = [(output.output_type, output.get("name")) for output in joined]
     assert kinds == [("stream", "stdout"), ("stream", "stderr"), ("display_data", None)]
     assert joined[0].text == "bc\n" + "x" * 5_000_000 + "\n"

@@ -20,6 +20,8 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from _extensions.explorer.texts import SWITCHES, TITLES, WHY, WORDS
+from _extensions.run.cache import package_folder
+from _extensions.run.observer.sitecustomize import digest
 
 LOG = logging.getLogger(__name__)
 PARTS = Environment(
@@ -104,8 +106,10 @@ def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def kept_example(env: BuildEnvironment) -> dict[str, Any]:
-    """Return the example, which is made again where the package or torch has changed."""
-    made_with = env.config.nb_execution_cache_path  # is named after them
+    """Return the example, which is made again where the bounds or torch have changed."""
+    bounds = package_folder() / "equality" / "rounding.py"
+    env.note_dependency(str(bounds))
+    made_with = f"{env.config.nb_execution_cache_path} {digest(bounds)}"  # named after torch
     kept: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))
     if kept[0] != made_with:
         env.lookup_example = kept = made_with, example()  # type: ignore[attr-defined]

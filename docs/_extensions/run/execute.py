@@ -1,6 +1,7 @@
-"""Runs the pages that have to run before the first is read, side by side but those that measure.
+"""Execute pages side by side before Sphinx reads the first; those that measure time run alone.
 
-MyST-NB would execute one after the other, and stop at a dead kernel; it finds all in the cache.
+MyST-NB would execute them one after the other and stop at a dead kernel. It finds all their outputs
+in the cache.
 """
 
 import asyncio
@@ -11,46 +12,74 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from _extensions.run import kernel
-from _extensions.run.pages import Page, keep, page_of
+from _extensions.run.cache import store_execution
+from _extensions.run.pages import Page, page_of
 
-AT_ONCE = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that holds torch
+MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has imported torch
+
+
+def pages_with_other_outputs(
+    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
+) -> set[str]:
+    """Return the pages that have to be executed, or were since this environment read them.
+
+    A build of one page, or of the site in the other language, uses the same cache.
+    """
+    pages = [page_of(app, docname) for docname in env.found_docs]
+    read_runs = {docname: metadata.get("executed_at") for docname, metadata in env.metadata.items()}
+    return {
+        page.name
+        for page in pages
+        if page.needs_execution or page.executed_at != read_runs.get(page.name)
+    }
 
 
 def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
-    """Execute what has not been executed, or failed when it was."""
+    """Execute the pages without current outputs."""
     pages = [page_of(app, docname) for docname in docnames]
-    if waiting := [page for page in pages if page.cells and page.seconds is None]:
-        # An interrupt cancels what runs here, and what runs ends its kernel then.
-        asyncio.run(_execute(app, waiting))
+    if pages := [page for page in pages if page.needs_execution]:
+        # An interrupt cancels the tasks, and each of them ends its kernel then.
+        asyncio.run(_execute(app, pages))
 
 
-async def _execute(app: Sphinx, waiting: list[Page]) -> None:
-    alone = [page for page in waiting if page.head.get("measures")]
-    beside = sorted((page for page in waiting if page not in alone), key=_length, reverse=True)
-    places, begin = asyncio.Semaphore(AT_ONCE), time.perf_counter()
+async def _execute(app: Sphinx, pages: list[Page]) -> None:
+    measuring = [page for page in pages if page.head.get("measures")]
+    concurrent = [page for page in pages if page not in measuring]
+    # The longest first, so that none of them runs alone at the end.
+    concurrent.sort(key=_code_length, reverse=True)
+    semaphore, start = asyncio.Semaphore(MAX_KERNELS), time.perf_counter()
 
-    async def run(page: Page, beside: int) -> None:
-        async with places:
-            start = time.perf_counter()
-            limit_s = app.config.nb_execution_timeout
-            whole = await kernel.run(page, environment, limit_s)
-            share_s = (time.perf_counter() - start) / min(AT_ONCE, beside)  # so that all add up
-        keep(page, app.config.nb_execution_cache_path, share_s, failed=not whole)
+    async def execute(page: Page, page_count: int) -> None:
+        async with semaphore:
+            page_start = time.perf_counter()
+            timeout_s = app.config.nb_execution_timeout
+            succeeded = await kernel.run_page(page, environment, timeout_s)
+            elapsed_s = time.perf_counter() - page_start
+        share_s = elapsed_s / min(MAX_KERNELS, page_count)  # the shares add up to the total
+        page.seconds = share_s if succeeded else None
+        page.executed_at = time.time()
+        data = {
+            "execution_seconds": share_s,  # MyST-NB's name; its table of run times shows it
+            "executed_at": page.executed_at,
+            "failed": not succeeded,
+            "digests": page.digests,
+        }
+        assert page.notebook
+        store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, data)
         print(f"{share_s:7.1f} s  {page.name}", flush=True)
 
-    with kernel.surroundings() as environment:
-        if len(beside) > 1:
-            print(f"Running {len(beside)} pages, {AT_ONCE} at a time.", flush=True)
+    with kernel.kernel_environment() as environment:
+        if len(concurrent) > 1:
+            print(f"Running {len(concurrent)} pages, {MAX_KERNELS} at a time.", flush=True)
         async with asyncio.TaskGroup() as group:
-            for page in beside:
-                group.create_task(run(page, len(beside)))
-        if len(beside) > 1:
-            elapsed_s = time.perf_counter() - begin
-            print(f"{elapsed_s:7.1f} s  for these; each above counts its share.", flush=True)
-        for page in alone:
-            await run(page, 1)
+            for page in concurrent:
+                group.create_task(execute(page, len(concurrent)))
+        if len(concurrent) > 1:
+            total_s = time.perf_counter() - start
+            print(f"{total_s:7.1f} s  for these; each above counts its share.", flush=True)
+        for page in measuring:
+            await execute(page, 1)
 
 
-def _length(page: Page) -> int:
-    """Return how much a page will run: at the end no long one should be left alone."""
+def _code_length(page: Page) -> int:
     return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")

@@ -1,4 +1,4 @@
-"""Keeps a failed build failed until its cause is mended, and one build from spoiling another."""
+"""Repeat the warnings of a failed build until they are fixed; let one build run at a time."""
 
 import shutil
 from pathlib import Path
@@ -11,38 +11,38 @@ from sphinx.environment import BuildEnvironment
 
 
 def lock_build(app: Sphinx, _config: Config) -> None:
-    """Wait for another build of this clone; then repair what a killed one left."""
-    build = Path(app.doctreedir).parent
-    build.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(build / "build.lock")
+    """Wait for another build of this clone, then repair the cache if a build was killed."""
+    build_folder = Path(app.doctreedir).parent
+    build_folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(build_folder / "build.lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        print(f"Another build is writing to {build}; waiting for it to end.", flush=True)
+        print(f"Another build is writing to {build_folder}; waiting for it to end.", flush=True)
         lock.acquire()
     app.lookup_lock = lock  # type: ignore[attr-defined]  # held until the build has finished
-    if _markers(app):
-        _repair(Path(app.config.nb_execution_cache_path))
+    if _failed_builds(app):
+        _remove_damaged_cache(Path(app.config.nb_execution_cache_path))
 
 
 def reread_after_failure(
     app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> set[str]:
-    """Have every page read again unless the last build ended well.
+    """Return every page unless the last build succeeded.
 
-    Sphinx keeps a page that it has read and does not repeat its warnings, so that a second
-    build would succeed. Reading is cheap: what ran without an error comes from the cache.
+    Sphinx does not repeat the warnings of a page that it has read, so a second build would succeed.
+    Reading is cheap: the outputs of pages that ran without an error are cached.
     """
-    again = set(env.found_docs) if _markers(app) else set()
-    _marker(app).touch()
-    return again
+    docnames = set(env.found_docs) if _failed_builds(app) else set()
+    _failure_marker(app).touch()  # until release_build() removes it
+    return docnames
 
 
 def purge_outdated(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Forget all pages that are to be read before the first of them is.
+    """Purge all outdated pages before Sphinx reads the first of them.
 
-    Sphinx forgets each only when its turn comes, and then finds a label that has moved from one
-    page to another on both.
+    Sphinx purges each page just before it reads it, so a label that moved from one page to another
+    would be a duplicate.
     """
     for docname in docnames:
         app.emit("env-purge-doc", env, docname)
@@ -50,26 +50,27 @@ def purge_outdated(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> N
 
 
 def release_build(app: Sphinx, exception: Exception | None) -> None:
-    """Note that the build ended well, if it did, and let the next one in."""
+    """Remove the marker of a failed build if this one succeeded, and let the next one start."""
     if exception is None and app._warncount == 0:
-        _marker(app).unlink(missing_ok=True)
+        _failure_marker(app).unlink(missing_ok=True)
     app.lookup_lock.release()  # type: ignore[attr-defined]
 
 
-def _marker(app: Sphinx) -> Path:
+def _failure_marker(app: Sphinx) -> Path:
+    """Return the file that exists while a build runs and after it failed or was killed."""
     return Path(app.doctreedir).parent / f"unfinished-{app.builder.name}-{app.config.language}"
 
 
-def _markers(app: Sphinx) -> list[Path]:
-    """Return the markers of every kind of build, since they share what they have read."""
+def _failed_builds(app: Sphinx) -> list[Path]:
+    """Return the markers of all builders and languages, since builds share doctrees and cache."""
     return list(Path(app.doctreedir).parent.glob("unfinished-*"))
 
 
-def _repair(cache: Path) -> None:
-    """Drop the cache of executed pages if a build was killed while it wrote there."""
+def _remove_damaged_cache(cache_folder: Path) -> None:
+    """Remove the cache of executed pages if a record is unreadable, as after a killed build."""
     try:
-        kept = get_cache(cache)
-        for record in kept.list_cache_records():
-            kept.get_cache_bundle(record.pk)
-    except Exception:  # a damaged database, or notebook, in any way
-        shutil.rmtree(cache, ignore_errors=True)
+        cache = get_cache(cache_folder)
+        for record in cache.list_cache_records():
+            cache.get_cache_bundle(record.pk)
+    except Exception:  # a damaged database or notebook raises many types
+        shutil.rmtree(cache_folder, ignore_errors=True)

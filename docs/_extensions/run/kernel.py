@@ -1,22 +1,28 @@
-"""Runs the cells of a page in a kernel of its own, whatever the machine's and the user's settings.
+"""Run the cells of a page in a kernel of its own, independent of the machine's and user's settings.
 
-What a machine with torch's CUDA build and no driver logs says nothing about a page, and standard
-error of a cell stops the build: it is kept away.
+On a machine with torch's CUDA build and no driver, libraries log messages that have nothing to do
+with the page. Their logging is turned off, since text on standard error fails the build.
 """
 
 import asyncio
+import json
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 from nbformat import v4 as nbformat_v4
 
+from _extensions.run.cache import package_folder
+from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
 from _extensions.run.pages import Page
 
 v4: Any = nbformat_v4  # its functions have no types
@@ -25,15 +31,15 @@ v4: Any = nbformat_v4  # its functions have no types
 PRINTING = """import torch as _torch
 _torch.set_printoptions(linewidth=56, sci_mode=False)
 del _torch"""
-# What a library writes below Python comes to the page by way of a thread, which a kernel does not
-# wait for: on a busy machine the end of a cell could overtake it, and a warning would be lost.
-# A cell that replaces a stream and does not put it back would keep the next one from ending.
-SETTLE = """
+# A thread forwards what libraries write below Python to the page, and a kernel does not wait for
+# it: on a busy machine a cell could end first, and a warning would be lost. So each cell waits.
+# If a cell replaces a stream and does not restore it, the wait would never end.
+FLUSH_STREAMS = """
 import select as _select, sys as _sys, time as _time
 
 _streams = (_sys.stdout, _sys.stderr)
 
-def _settle(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sleep):
+def _flush(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sleep):
     if (sys.stdout, sys.stderr) != streams:
         sys.stdout, sys.stderr = streams
         print("sys.stdout was replaced; use contextlib.redirect_stdout", file=sys.stderr)
@@ -42,111 +48,171 @@ def _settle(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.s
     while select(pipes, [], [], 0)[0]:
         sleep(0.001)
 
-get_ipython().events.register("post_run_cell", _settle)
-del _select, _settle, _streams, _sys, _time
+get_ipython().events.register("post_run_cell", _flush)
+del _flush, _select, _streams, _sys, _time
 """
 XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
 FLAGS = [
     f"--InteractiveShell.xmode={XMODE}",
     "--HistoryManager.enabled=False",
     f"--IPKernelApp.exec_lines={PRINTING}",
-    f"--IPKernelApp.exec_lines={SETTLE}",
+    f"--IPKernelApp.exec_lines={FLUSH_STREAMS}",
 ]
 START_S = 120  # a kernel imports torch, on a busy machine
+MAX_OUTPUT_CHARACTERS = 500_000  # of a cell; a large figure has 50,000
 QUIET = {
     "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
     "TORCH_CPP_LOG_LEVEL": "ERROR",  # and logs that some memory is older than what it measures
     "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver,
     "CUDA_PATH": "",  # wherever it finds one
-    # Threads that wait by turning keep another page's from the cores, up to ten times as long.
-    # Pages that measure do it with one thread, which waits for none.
+    # Threads that spin while they wait keep the cores from other pages, which take up to ten times
+    # as long. Pages that measure use one thread, which does not wait.
     "OMP_WAIT_POLICY": "PASSIVE",
 }
+OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
 @contextmanager
-def surroundings() -> Iterator[dict[str, str]]:
-    """Return the environment of kernels: an empty profile, and a folder for what they leave."""
+def kernel_environment() -> Iterator[dict[str, str]]:
+    """Yield the environment of kernels: an observer, and a temporary folder for profiles."""
     with TemporaryDirectory(prefix="lookup-") as folder:
         compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
-        own = {"IPYTHONDIR": folder, "TMPDIR": folder, "TORCHINDUCTOR_CACHE_DIR": compiled}
-        yield os.environ | QUIET | own
+        python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
+        variables = {
+            "IPYTHONDIR": folder,
+            "MPLCONFIGDIR": folder,
+            "TMPDIR": folder,
+            "TORCHINDUCTOR_CACHE_DIR": compiled,
+            "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
+            PACKAGE_VARIABLE: str(package_folder()),
+        }
+        yield os.environ | QUIET | variables
 
 
-async def run(
-    page: Page, environment: dict[str, str], limit_s: int, *, allow_errors: bool = False
+async def run_page(
+    page: Page, environment: dict[str, str], timeout_s: int, *, allow_errors: bool = False
 ) -> bool:
-    """Run the cells of a page, and tell whether all did.
+    """Run the cells of a page, and return whether all succeeded.
 
-    The last output of a cell that ended it says why: an error, its time, or a dead kernel.
+    The last output of a cell that failed is an error: its own, a time limit, a dead kernel, or a
+    file that it left behind. ``page.digests`` describes what the cells read of the package.
     """
-    notebook = page.notebook
-    assert notebook, f"{page.name} has no cells to run"
-    options: Any = {"timeout": limit_s, "allow_errors": allow_errors, "record_timing": False}
-    client = NotebookClient(notebook, **options)
-    manager: Any = client.create_kernel_manager()  # an asynchronous one, which its type hides
+    assert page.notebook, f"{page.name} has no cells to run"
+    with TemporaryDirectory(
+        prefix="page-", dir=environment["TMPDIR"], ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
+        log, working_directory = folder / "reads.log", folder / "empty"
+        working_directory.mkdir()
+        manager = AsyncKernelManager(
+            kernel_name="python3",
+            # Without folders of kernel specs it is this Python, whatever a user has installed.
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+            connection_file=str(folder / "kernel.json"),
+        )
+        options: Any = {"timeout": timeout_s, "allow_errors": allow_errors, "record_timing": False}
+        client = NotebookClient(page.notebook, manager, **options)
+        environment = environment | {LOG_VARIABLE: str(log)}
+        succeeded = await _run_cells(client, manager, environment, working_directory)
+        if succeeded and client.code_cells_executed:
+            page.digests = _read_log(log)
+    return succeeded
+
+
+async def _run_cells(
+    client: NotebookClient,
+    manager: Any,  # mypy takes its methods for those of a synchronous one
+    environment: dict[str, str],
+    working_directory: Path,
+) -> bool:
+    notebook = client.nb
     cell = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
     if cell is None:
         return True
     try:
-        own: Any = {"cwd": page.path.parent, "env": environment, "stderr": subprocess.DEVNULL}
-        await manager.start_kernel(extra_arguments=FLAGS, **own)
-        client.kc = asked = manager.client()
-        # Whether a kernel lives is asked of its process. Jupyter's heartbeat is a thread that never
-        # ends if it is stopped while it starts, and then a build could not be interrupted.
-        asked.start_channels(hb=False)
-        await asked.wait_for_ready(timeout=START_S)
-        told = await asked.kernel_info(reply=True, timeout=START_S)
-        notebook.metadata["language_info"] = told["content"]["language_info"]
+        options: Any = {"cwd": working_directory, "env": environment, "stderr": subprocess.DEVNULL}
+        await manager.start_kernel(extra_arguments=FLAGS, **options)
+        client.kc = kernel_client = manager.client()
+        # The manager checks whether the process of a kernel is alive. Jupyter's heartbeat is a
+        # thread that never ends if it is stopped while it starts, which would block an interrupt.
+        kernel_client.start_channels(hb=False)
+        await kernel_client.wait_for_ready(timeout=START_S)
+        reply = await kernel_client.kernel_info(reply=True, timeout=START_S)
+        notebook.metadata["language_info"] = reply["content"]["language_info"]
         for index, cell in enumerate(notebook.cells):
-            if _cancelled():  # which a call that ended at the same moment keeps to itself
+            if _is_cancelled():  # a call that ended at the same moment does not raise it
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
-            cell.outputs = merged(cell.get("outputs", []))
+            cell.outputs = merge_streams(cell.get("outputs", []))
+            if message := _unwanted_effect(cell, working_directory):
+                cell.outputs = [_error_output("RuntimeError", message)]
+                return False
     except CellExecutionError:
         pass
     except CellTimeoutError:
-        _end(cell, "TimeoutError", f"it ran for too long, more than {limit_s} s")
-    except (DeadKernelError, RuntimeError) as error:
-        if _cancelled():  # the client mistakes it
+        reason = f"it ran for too long, more than {client.timeout} s"
+        cell.outputs = [*merge_streams(cell.outputs), _error_output("TimeoutError", reason)]
+    except Exception as error:  # a dead kernel, or one that could not start for any reason
+        if _is_cancelled():  # nbclient takes it for a dead kernel
             raise asyncio.CancelledError from None
-        _end(cell, type(error).__name__, str(error))
+        output = _error_output(type(error).__name__, str(error))
+        cell.outputs = [*merge_streams(cell.outputs), output]
     else:
         return True
     finally:
         if client.kc:
             client.kc.stop_channels()
-        await manager.shutdown_kernel(now=True)
+        if manager.has_kernel:
+            await manager.shutdown_kernel(now=True)
     return False
 
 
-def _cancelled() -> bool:
+def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-def _end(cell: NotebookNode, name: str, reason: str) -> None:
-    told = v4.new_output("error", ename=name, evalue=reason, traceback=[])
-    cell.outputs = [*merged(cell.outputs), told]
+def _error_output(name: str, message: str) -> NotebookNode:
+    output: NotebookNode = v4.new_output("error", ename=name, evalue=message, traceback=[])
+    return output
 
 
-def merged(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Join what a cell printed in pieces, standard output and error each where it began.
+def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
+    """Return what is wrong with the outputs of a cell or with the files that it left."""
+    size = sum(len(json.dumps(output)) for output in cell.outputs)
+    if size > MAX_OUTPUT_CHARACTERS:
+        return f"its output has {size:,} characters, at most {MAX_OUTPUT_CHARACTERS:,}; show less"
+    if names := sorted(path.name for path in working_directory.iterdir()):
+        return f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
+    return None
 
-    MyST-NB and nbclient can do it too, in a time that grows with the square of a line's length.
+
+def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Merge the pieces of each stream into one output, at the place of the first piece.
+
+    MyST-NB and nbclient do it in a time that grows with the square of a line's length.
     """
-    kept, pieces = list[NotebookNode](), dict[str, list[str]]()
+    merged, pieces = list[NotebookNode](), dict[str, list[str]]()
     for output in outputs:
         if output.output_type != "stream":
-            kept.append(output)
+            merged.append(output)
         elif output.name in pieces:
             pieces[output.name].append(output.text)
         else:
-            kept.append(output)
+            merged.append(output)
             pieces[output.name] = [output.text]
-    for output in kept:
+    for output in merged:
         if output.output_type == "stream":
             lines = "".join(pieces[output.name]).rstrip().split("\n")
-            # A carriage return begins the line anew, as a bar of progress does.
+            # A carriage return starts the line again, as progress bars do.
             output.text = "".join(line.rpartition("\r")[2] + "\n" for line in lines)
-    return kept
+    return merged
+
+
+def _read_log(log: Path) -> dict[str, str]:
+    """Return the digest of each path that a page read, as of its first reading."""
+    digests = dict[str, str]()
+    for line in log.read_text("utf-8", "surrogateescape").splitlines():
+        value, _, path = line.partition(" ")
+        digests.setdefault(path, value)
+    return digests

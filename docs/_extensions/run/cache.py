@@ -1,0 +1,65 @@
+"""Store the outputs of executed pages, with digests of what their cells read of the package.
+
+MyST-NB takes outputs from this cache by the code of the cells alone. A record is removed here, when
+a file that the page read has changed, before MyST-NB can use it; then the page is executed again.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from nbformat import NotebookNode
+
+from _extensions.run.observer.sitecustomize import digest
+
+
+class Execution(NamedTuple):
+    """A notebook with its outputs, the seconds that its cells took, and the time of the run."""
+
+    notebook: NotebookNode
+    seconds: float
+    executed_at: float
+
+
+@cache
+def package_folder() -> Path:
+    """Return the folder of the package that pages import."""
+    spec = find_spec("lookup_matmul")
+    assert spec
+    assert spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0]).absolute()
+
+
+def load_execution(notebook: NotebookNode, cache_path: str) -> Execution | None:
+    """Return the cached execution of these cells; remove it if it is outdated or failed."""
+    cache = _open_cache(cache_path)
+    try:
+        record = cache.match_cache_notebook(notebook)
+        if record.data["failed"] or not _is_current(record.data["digests"]):
+            cache.remove_cache(record.pk)
+            return None
+        merged_notebook = cache.merge_match_into_notebook(notebook)[1]
+    except KeyError:
+        return None
+    return Execution(merged_notebook, record.data["execution_seconds"], record.data["executed_at"])
+
+
+def store_execution(
+    notebook: NotebookNode, uri: str, cache_path: str, data: dict[str, object]
+) -> None:
+    """Store outputs where MyST-NB takes them; those of a failed run serve only this build."""
+    bundle = CacheBundleIn(notebook, uri, data=data)
+    _open_cache(cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def _is_current(digests: dict[str, str]) -> bool:
+    """Return whether all that the cells read of the package is unchanged."""
+    return all(digest(package_folder() / path) == value for path, value in digests.items())
+
+
+@cache
+def _open_cache(path: str) -> JupyterCacheAbstract:
+    return get_cache(path)

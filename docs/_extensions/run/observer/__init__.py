@@ -1,0 +1,1 @@
+"""A folder for ``PYTHONPATH`` of kernels; Python imports ``sitecustomize`` from it."""

@@ -1,0 +1,95 @@
+"""Observe the Python processes of a page: log what they read of the package, refuse the network.
+
+Python imports this module when it starts, since ``kernel.py`` puts its folder on ``PYTHONPATH``;
+processes that a page starts inherit that. Only the standard library can be imported here.
+"""
+
+import os
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec, source_from_cache
+from pathlib import Path
+from typing import Any
+
+PACKAGE_VARIABLE = "LOOKUP_OBSERVED_PACKAGE"  # the folder whose files are logged
+LOG_VARIABLE = "LOOKUP_READ_LOG"  # the file with a line for each: digest, blank, relative path
+LISTING_EVENTS = ("os.listdir", "os.scandir")
+LOCAL_HOSTS = ("", "localhost", "::", "::1", "0.0.0.0")
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes or of a folder's names, or "missing"."""
+    try:
+        if path.is_dir():
+            names = sorted({entry.name for entry in path.iterdir()} - {"__pycache__"})
+            return sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()
+        return sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "missing"
+
+
+class ReadLogger:
+    """An audit hook that logs each file and folder of the package when it is first read."""
+
+    def __init__(self, package: Path, log: Path) -> None:
+        self.packages = (package, package.resolve())
+        self.log = log
+        self.logged = set[Path]()
+        log.touch()  # an empty log shows that a process was observed
+
+    def __call__(self, event: str, args: tuple[Any, ...]) -> None:
+        """Log the file or folder of an event, and for bytecode its source."""
+        if event != "open" and (event not in LISTING_EVENTS or _is_import()):
+            return
+        if not isinstance(args[0], (str, bytes)):  # a file descriptor
+            return
+        # The path need not exist, and a link counts as what it is called.
+        path = Path(os.path.normpath(Path(os.fsdecode(args[0])).absolute()))
+        if path.suffix == ".pyc":
+            with suppress(ValueError):
+                path = Path(source_from_cache(path))
+        package = next((folder for folder in self.packages if path.is_relative_to(folder)), None)
+        if package and path not in self.logged and path.parent.name != "__pycache__":
+            self.logged.add(path)
+            with self.log.open("a", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(f"{digest(path)} {path.relative_to(package)}\n")
+
+
+def _is_import() -> bool:
+    """Return whether the import system caused an event; it lists folders to find modules."""
+    # The frames are this function's, the hook's, and that of the caller of the audited function.
+    return sys._getframe(2).f_code.co_filename == "<frozen importlib._bootstrap_external>"
+
+
+def refuse_network(event: str, args: tuple[Any, ...]) -> None:
+    """Raise RuntimeError for an event that reaches beyond this machine."""
+    if event == "socket.connect":
+        host = args[1][0] if isinstance(args[1], tuple) else ""  # a path is on this machine
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = args[0] or ""
+    else:
+        return
+    host = os.fsdecode(host) if isinstance(host, (str, bytes)) else str(host)
+    if host not in LOCAL_HOSTS and not host.startswith("127."):
+        raise RuntimeError(
+            f"a page runs without a network and cannot reach {host}; "
+            "keep what it needs in the package"
+        )
+
+
+def _run_next_sitecustomize() -> None:
+    """Run the module of this name that the machine has itself, if it has one."""
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec and spec.loader:
+        spec.loader.exec_module(module_from_spec(spec))
+
+
+if __name__ == "sitecustomize":
+    sys.path.remove(str(Path(__file__).parent))
+    if LOG_VARIABLE in os.environ:
+        folder, log = Path(os.environ[PACKAGE_VARIABLE]), Path(os.environ[LOG_VARIABLE])
+        sys.addaudithook(ReadLogger(folder, log))
+        sys.addaudithook(refuse_network)
+    _run_next_sitecustomize()
