@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 
 from _extensions.notebooks.first_cells import first_cells
 from _extensions.notebooks.notebooks import v4, write_notebook
-from _extensions.notebooks.wheel import address
+from _extensions.notebooks.wheel import wheel_address as address
 from _extensions.run.pages import page_of
 
 PAGE = "tutorials/is-the-product-ever-faster"
