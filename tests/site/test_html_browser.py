@@ -1,0 +1,170 @@
+"""In a browser: the security policy, color schemes, pages without scripts, print, and files."""
+
+import shutil
+
+import pytest
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+from served import errors, look, served, wait
+
+PAGE = "tutorials/backward-is-scatter-add"  # with formulas, figures, folds and code
+# Markup that would set ``window.ran``, or send a request to another host.
+PLANTED = """
+<script>window.ran = 'script'</script>
+<script src="data:text/javascript,window.ran='data'"></script>
+<script src="https://example.org/planted.js"></script>
+<img src="nothing.png" onerror="window.ran = 'handler'">
+<svg onload="window.ran = 'svg'"><script>window.ran = 'svg script'</script></svg>
+<img src="https://example.org/planted.png">
+<iframe srcdoc="<script>parent.ran = 'frame'</script>"></iframe>
+<style>body { background: url(https://example.org/planted.css) }</style>
+<link rel="stylesheet" href="https://example.org/planted.css">
+<object data="data:text/html,<script>parent.ran='object'</script>"></object>
+<a id="planted" href="javascript:window.ran = 'link'">link</a>
+<form id="away" action="https://example.org/"></form>
+"""
+OUTPUT = '<div class="cell_output docutils container">'  # may contain text of any origin
+
+
+@pytest.fixture
+def media(browser):
+    """Return a function that sets the medium and the preferred scheme for one test."""
+
+    def set_media(scheme="light", medium="screen"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        emulated = {"media": medium, "features": features}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
+
+    yield set_media
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
+def test_planted_markup_does_nothing(browser, site, tmp_path):
+    """No script or handler runs, and no request or form reaches another host."""
+    shutil.copytree(site / "_static", tmp_path / "_static")
+    page = (site / "tutorials" / "what-it-costs.html").read_text("utf-8")
+    assert OUTPUT in page
+    (tmp_path / "tutorials").mkdir()
+    planted = page.replace(OUTPUT, OUTPUT + PLANTED, 1)
+    (tmp_path / "tutorials" / "planted.html").write_text(planted, "utf-8")
+    with served(tmp_path) as home:
+        look(browser, home, "tutorials/planted", 1300, "light")
+        browser.execute_script("document.getElementById('planted').click()")
+        browser.execute_script("document.getElementById('away').submit()")
+        wait(browser, "document.readyState === 'complete'")
+        assert browser.execute_script("return window.ran") is None
+        assert browser.current_url.startswith(home)
+        loaded = "return performance.getEntriesByType('resource').filter(e => e.responseStatus)"
+        names = browser.execute_script(f"{loaded}.map(e => e.name)")
+        assert all(name.startswith((home, "data:")) for name in names)
+        ground = "getComputedStyle(document.body).backgroundImage"
+        assert browser.execute_script(f"return {ground}") == "none"
+        messages = errors(browser)
+        blocked = [text for text in messages if "Content Security Policy" in text]
+        assert len(blocked) >= 8, messages
+
+
+def test_the_color_scheme_can_be_chosen(browser, address):
+    """The menu of color schemes changes the scheme."""
+    look(browser, address, PAGE, 1300, "light")
+    browser.find_element("css selector", ".theme-switch-button").click()
+    browser.find_element("css selector", ".theme-change-button[data-mode=dark]").click()
+    assert wait(browser, "document.documentElement.dataset.theme === 'dark'")
+    assert not browser.find_element("id", "scheme-menu").is_displayed()
+    assert not errors(browser)
+
+
+def test_copying_keeps_the_focus_and_is_announced(browser, address):
+    """The next stop of the tab key follows the button, and a screen reader hears the result."""
+    look(browser, address, PAGE, 1300, "light")
+    button = browser.find_element("css selector", ".cell:not(details *) button.copybtn")
+    browser.execute_script("arguments[0].focus()", button)
+    ActionChains(browser).send_keys(Keys.RETURN).perform()
+    assert wait(browser, "arguments[0].matches('.success')", button)
+    assert browser.switch_to.active_element == button
+    wait(browser, "document.querySelector('body > [role=status]').textContent === 'Copied!'")
+    assert not errors(browser)
+
+
+def test_the_scheme_is_known_before_other_scripts(browser, address, media):
+    """A first visit in a dark system is dark at once, since an inline script sets the scheme."""
+    media("dark")
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*.js*"]})
+    try:
+        browser.get(f"{address}/{PAGE}.html")
+        browser.execute_script("localStorage.clear()")
+        browser.get(f"{address}/{PAGE}.html")
+        assert browser.execute_script("return document.documentElement.dataset.theme") == "dark"
+        assert _background(browser) < 60
+    finally:
+        browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+
+
+def _background(browser):
+    """Return the lightness of the page, 0 to 255."""
+    color = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+    return max(browser.execute_script(f"return {color}")[:3])
+
+
+def _text_color(browser):
+    """Return the color of text in figures."""
+    ink = "getComputedStyle(document.documentElement).getPropertyValue('--figure-ink').trim()"
+    return browser.execute_script(f"return {ink}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_without_scripts(without_scripts, address, media, scheme):
+    """The system's scheme applies, formulas are rendered, and menus and folds open and close."""
+    browser = without_scripts
+    media(scheme)
+    look(browser, address, PAGE, 390, scheme)
+    assert (_background(browser) < 60) == (scheme == "dark")
+    assert (_text_color(browser) == "#1f2328") == (scheme == "light")
+    formula = browser.find_element("css selector", "p math")
+    assert formula.size["height"] > 8
+    assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
+    for menu in ("#pst-primary-sidebar", "#pst-secondary-sidebar"):
+        link = browser.find_element("css selector", f"{menu} a[href]:not([href='#'])")
+        assert not link.is_displayed()
+        browser.find_element("css selector", f".without-script[href='{menu}']").click()
+        wait(browser, "arguments[0].checkVisibility({visibilityProperty: true})", link)
+        browser.find_element("css selector", ".hide-menu").click()
+        wait(browser, "!arguments[0].checkVisibility({visibilityProperty: true})", link)
+    fold = browser.find_element("css selector", "details.fold")
+    code = fold.find_element("css selector", "pre")
+    assert not code.is_displayed()
+    fold.find_element("css selector", "summary").send_keys(Keys.RETURN)
+    assert code.is_displayed()
+
+
+def test_print_is_light(browser, address, media):
+    """Colors are light in the dark scheme too; solutions are open, checks closed, buttons hidden."""
+    media(medium="print")
+    look(browser, address, PAGE, 1300, "dark")
+    assert _background(browser) == 255
+    assert _text_color(browser) == "#1f2328"
+    code = "getComputedStyle(document.querySelector('.cell_input')).backgroundColor"
+    shade = browser.execute_script(f"return {code}.match(/\\d+/g).map(Number)")
+    assert min(shade[:3]) > 200 or shade[3:] == [0]
+    for fold, is_open in (("sd-dropdown", True), ("fold", False)):
+        visible = (
+            f"document.querySelector('details.{fold}:not([open]) :is(p, pre)').checkVisibility()"
+        )
+        assert browser.execute_script(f"return {visible}") == is_open
+    assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
+
+
+def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
+    """Colors, formulas and menus need no host, and no address at its root."""
+    (tmp_path / "any").mkdir()
+    (tmp_path / "any" / "path").symlink_to(site)
+    with served(tmp_path) as root:
+        for home in (site.as_uri(), f"{root}/any/path"):
+            look(browser, home, PAGE, 1300, "dark")
+            assert wait(browser, "document.readyState === 'complete'")
+            assert _background(browser) < 60
+            assert browser.execute_script("return document.fonts.check('16px \"STIX Two Math\"')")
+            link = browser.find_element("css selector", "#pst-primary-sidebar nav a")
+            assert link.get_attribute("href").startswith(home)
+            assert not errors(browser), home
