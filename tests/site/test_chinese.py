@@ -41,12 +41,12 @@ def test_the_path_and_the_page_that_decides_are_translated():
 @pytest.mark.parametrize("name", PAGES)
 def test_code_and_outputs_are_those_of_the_english_page(chinese, pages, name):
     """They are equal byte for byte, except the words in figures."""
-    both = chinese[name], pages[name]
+    versions = chinese[name], pages[name]
     for selector in ("div.highlight pre", ".cell_output table", "math"):
-        actual, expected = ([str(node) for node in page.select(selector)] for page in both)
+        actual, expected = ([str(node) for node in page.select(selector)] for page in versions)
         # The formulas of a sentence may be in another order.
         assert sorted(actual) == sorted(expected) if selector == "math" else actual == expected
-    figures = (page.select("svg.drawing, figure svg") for page in both)
+    figures = (page.select("svg.drawing, figure svg") for page in versions)
     for actual, expected in zip(*figures, strict=True):
         for figure in (actual, expected):
             for text in figure.find_all(["text", "tspan"]):
@@ -64,8 +64,8 @@ def test_notebooks_have_the_code_of_the_english_ones(site):
     assert len(paths) >= 8
     for path in paths:
         english = site / path.relative_to(site / "zh")
-        both = (nbformat.read(p, 4).cells for p in (path, english))
-        sources = ([c.source for c in cells if c.cell_type == "code"] for cells in both)
+        notebooks = (nbformat.read(p, 4).cells for p in (path, english))
+        sources = ([c.source for c in cells if c.cell_type == "code"] for cells in notebooks)
         for actual, expected in zip(*sources, strict=True):
             if actual != expected:
                 (comment, *code), (_, *english_code) = actual.split("\n"), expected.split("\n")

@@ -102,9 +102,9 @@ def results(site, notebooks, tmp_path_factory):
     extras, distributions = set(), set()
     for notebook in notebooks.values():
         install = r"pip install '[^'\[]*(?:\[(.*?)\])?'(.*?)\""
-        found = re.search(install, code_cells(notebook)[0].source)
-        extras |= set((found[1] or "").split(",")) - {""}
-        distributions |= set(found[2].split())
+        command = re.search(install, code_cells(notebook)[0].source)
+        extras |= set((command[1] or "").split(",")) - {""}
+        distributions |= set(command[2].split())
     packages = tmp_path_factory.mktemp("packages")
     (wheel,) = site.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(packages)

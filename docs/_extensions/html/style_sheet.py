@@ -110,7 +110,7 @@ def _can_apply(selector: list[ast.Node], used: set[str]) -> bool:
 
 
 def _for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
-    """Yield the rule such that paper is light, and the system's scheme applies without scripts."""
+    """Yield the rule with versions for print, which is light, and for pages without scripts."""
     plain = [EITHER.sub("html:is([data-theme],:root)", text) for text in selectors]
     dark = [text for text in plain if DARK.search(text)]
     light = [text for text in plain if LIGHT.search(text)]
