@@ -77,7 +77,9 @@ def test_the_color_scheme_can_be_chosen(browser, address):
 def test_copying_keeps_the_focus_and_is_announced(browser, address):
     """The next stop of the tab key follows the button, and a screen reader hears the result."""
     look(browser, address, PAGE, 1300, "light")
-    button = browser.find_element("css selector", ".cell:not(details *) > .cell_input button.copybtn")
+    button = browser.find_element(
+        "css selector", ".cell:not(details *) > .cell_input button.copybtn"
+    )
     browser.execute_script("arguments[0].focus()", button)
     ActionChains(browser).send_keys(Keys.RETURN).perform()
     assert wait(browser, "arguments[0].matches('.success')", button)
