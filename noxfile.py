@@ -100,8 +100,9 @@ def drift(session: nox.Session) -> None:
 @nox.session
 def timings(session: nox.Session) -> None:
     """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
-    install(session)
-    session.run("python", "-m", "lookup_matmul.costs", *session.posargs)
+    session.install("-e", ".", *PINNED)
+    folder = ["--out", "build/recordings"]
+    session.run("python", "-m", "lookup_matmul.costs", *folder, *session.posargs)
 
 
 @nox.session

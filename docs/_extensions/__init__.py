@@ -16,7 +16,7 @@ from _extensions import explorer, report
 from _extensions.claims import folds, ledger
 from _extensions.claims import page as claims
 from _extensions.html import mathml, page_head, published, site_files, writer
-from _extensions.language import drawings, frame, glued
+from _extensions.language import builder, catalogs, drawings, parser
 from _extensions.notebooks import notebooks, wheel
 from _extensions.run import execute, guard, pages
 from _extensions.search import index
@@ -24,22 +24,23 @@ from _extensions.symptoms import entries as symptoms
 
 EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("config-inited", 0, guard.lock_build),  # before Sphinx loads the doctrees of the last build
-    ("config-inited", 510, frame.prepare_catalogs),
+    ("config-inited", 510, catalogs.compile_catalogs),
+    ("config-inited", 515, builder.set_base_address),
     ("config-inited", 520, published.add_repository_links),
     ("config-inited", 530, wheel.add_wheel_links),
     ("config-inited", 810, pages.start_records),  # after Sphinx checked the encoding, at 790
-    ("builder-inited", 510, frame.write_script_words),
+    ("builder-inited", 510, catalogs.write_script_messages),
     ("builder-inited", 520, index.disable_builtin_search),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
     ("env-get-outdated", 515, execute.pages_with_other_outputs),
     ("env-get-outdated", 520, report.delete_removed_pages),
     ("env-before-read-docs", 510, guard.purge_outdated),
-    ("env-before-read-docs", 520, frame.move_raw_outputs),
+    ("env-before-read-docs", 520, builder.move_raw_outputs),
     ("env-before-read-docs", 530, execute.execute_pages),
     ("source-read", 0, pages.replace_source),  # before any other extension sees the text
     ("source-read", 510, report.warn_of_findings),
-    ("doctree-read", 510, frame.mark_newer_english),  # before claims quote their sentences
+    ("doctree-read", 510, catalogs.mark_newer_english),  # before claims quote their sentences
     ("doctree-read", 520, drawings.translate_drawings),
     ("doctree-read", 530, claims.record_claims),
     ("doctree-read", 540, symptoms.record_entries),  # after checks are folded
@@ -54,16 +55,22 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-resolved", 540, explorer.resolve_links),
     ("html-collect-pages", 510, index.write_index),
     ("html-collect-pages", 520, published.collect_404_page),
-    ("html-page-context", 410, frame.add_language_links),  # before the theme drops empty templates
+    (
+        "html-page-context",
+        410,
+        builder.add_language_links,
+    ),  # before the theme drops empty templates
     ("html-page-context", 420, ledger.add_footer),
     ("html-page-context", 430, notebooks.write_page_notebook),
     ("html-page-context", 440, index.add_search_script),
     ("html-page-context", 450, published.add_page_description),
+    ("html-page-context", 460, page_head.warn_of_images_without_text),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
     ("build-finished", 0, report.print_failure),  # before a handler can raise again
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.write_sitemap),
     ("build-finished", 940, site_files.write_style_sheets),
+    ("build-finished", 945, builder.mark_english_links),
     ("build-finished", 950, guard.release_build),
     ("build-finished", 999, report.print_result),
 ]
@@ -78,7 +85,8 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
 def setup(app: Sphinx) -> dict[str, int]:
     """Register handlers, nodes, directives and scripts; no extension here reads in parallel."""
     app.setup_extension("myst_nb")
-    app.add_source_parser(glued.Translated, override=True)
+    app.add_builder(builder.TranslationBuilder, override=True)
+    app.add_source_parser(parser.GlueAwareParser, override=True)
     for event, priority, handler in EVENTS:
         app.connect(event, handler, priority)
     for script in SCRIPTS:
@@ -95,8 +103,8 @@ def setup(app: Sphinx) -> dict[str, int]:
     app.add_directive("symptom-entries", symptoms.Entries)
     app.add_directive("symptom-versions", symptoms.Versions)
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))
-    app.set_translator("html", writer.Writer)
-    PygmentsBridge.html_formatter = writer.Plain
+    app.set_translator("html", writer.AccessibleTranslator)
+    PygmentsBridge.html_formatter = writer.CodeFormatter
     # Sphinx reads every page again when this number changes, so it is a digest of these files.
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     return {"env_version": crc32(b"".join(path.read_bytes() for path in sources)) or 1}

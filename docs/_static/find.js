@@ -35,7 +35,7 @@ window.siteSearch = (() => {
       also: names.slice(1).join("\n"),
       exact: names.map(set),
       errors: said.length ? [title, ...said].map(text => new Set(pairs(text.replace(/^\w+: (?=.* .* )/, "").slice(0, HEAD)))) : [],
-      questions: [...(url.startsWith("symptoms/") && !said.length ? [title] : []), ...also.split("\n")]
+      questions: [...(/^(\.\.\/)?symptoms\//.test(url) && !said.length ? [title] : []), ...also.split("\n")]
         .filter(text => / .* /.test(text)).map(text => new Set(singles(text))), // names of code are no questions
       ofError: said.some(text => /\w+(Error|Exception): /.test(text)) ? terms(title) : [],
       weight: common.includes(title) || anchor.startsWith("lookup_matmul.") ? 0.5 : 1,

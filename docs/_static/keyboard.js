@@ -1,31 +1,41 @@
-// A text of a script in the language of the page, whose texts are in words.js; {0} is its first value.
-const _ = (text, ...values) => (window.words?.[text] ?? text).replace(/\{(\d)\}/g, (all, i) => values[i]);
-// What scrolls sideways is a stop of the tab key for as long as it scrolls. The theme's own script
-// looks again when the window changes, but not when a fold opens, and takes a fraction for a line.
-const frames = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
-const look = ({ target }) => {
+// Return the message in the language of the page (see words.js), with {0} replaced by the first value.
+const _ = (text, ...values) => (window.words?.[text] ?? text).replace(/\{(\d)\}/g, (match, i) => values[i]);
+// The tab key stops at what scrolls sideways, only as long as it scrolls. The theme's own script
+// ignores folds that open, and takes a rounded fraction for a scrolling pixel.
+const scrollable = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
+const updateStop = ({ target }) => {
   const wide = target.scrollWidth - target.clientWidth;
-  const cut = getComputedStyle(target).overflowY === "hidden";
-  const high = cut ? 0 : target.scrollHeight - target.clientHeight;
-  const scrolls = Math.max(wide, high) > 1; // a difference of one is a fraction, rounded
+  const clipped = getComputedStyle(target).overflowY === "hidden";
+  const high = clipped ? 0 : target.scrollHeight - target.clientHeight;
+  const scrolls = Math.max(wide, high) > 1;
   if (scrolls === target.tabIndex >= 0) return;
   if (scrolls) target.tabIndex = 0;
   else target.removeAttribute("tabindex");
 };
-const sizes = new ResizeObserver((changes) => changes.forEach(look));
-const stops = new MutationObserver((changes) => changes.forEach(look));
-document.querySelectorAll(frames).forEach((frame) => {
-  sizes.observe(frame);
-  stops.observe(frame, { attributeFilter: ["tabindex"] });
+const sizes = new ResizeObserver((entries) => entries.forEach(updateStop));
+const stops = new MutationObserver((records) => records.forEach(updateStop));
+document.querySelectorAll(scrollable).forEach((element) => {
+  sizes.observe(element);
+  stops.observe(element, { attributeFilter: ["tabindex"] });
 });
-// The theme takes the focus from a button that is pressed, so a menu that closes could not give it
-// back, and the next stop of the tab key would be the last of the page.
+// The link to the other language keeps the section and the search.
 document.querySelectorAll("a.language").forEach((link) => {
   link.onclick = () => {
     link.search = location.search;
     link.hash = location.hash;
   };
 });
+// The theme blurs a pressed button, so a closing menu could not return the focus to it.
 document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((button) => {
   button.blur = () => {};
+});
+// Copying leaves the focus on a removed text field, and shows its result to the eye only.
+const status = Object.assign(document.createElement("div"), { className: "visually-hidden", role: "status" });
+document.body.append(status);
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest(".copybtn");
+  if (!button) return;
+  button.focus();
+  status.textContent = "";
+  setTimeout(() => (status.textContent = button.dataset.tooltip), 100); // a change is announced
 });

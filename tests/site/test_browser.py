@@ -1,4 +1,4 @@
-"""The built site in a real browser: on a phone, light and dark, and on a desk."""
+"""The built site in a browser: widths, color schemes, accessibility, keyboard, layout shifts."""
 
 import re
 
@@ -17,10 +17,10 @@ from served import (
     wait_for_frames,
 )
 
-# For each scheme, widths in CSS pixels, each with the least height of a drawing's type.
+# For each scheme, widths in CSS pixels, each with the smallest font size in figures.
 VIEWS = {"light": {320: 8.8, 1300: 10.5}, "dark": {390: 10.5}}
-PAGES = [*SOURCES, "genindex", "search"]  # the last two Sphinx adds
-# What takes seconds a page is looked at on a page of each kind, all else on every page.
+PAGES = [*SOURCES, "genindex", "search"]  # Sphinx adds the last two
+# One page of each kind, for tests that take seconds per page.
 KINDS = [
     "index",
     "explorer",
@@ -30,15 +30,15 @@ KINDS = [
     "tutorials/lookup-is-matmul",
     "tutorials/is-the-product-ever-faster",
 ]
-# Formulas that the browser does not set as such: MathML gets a kind of box of its own.
-UNSET_FORMULAS = """
+# Formulas without the layout of MathML.
+UNRENDERED_FORMULAS = """
 return [...document.querySelectorAll('.math')].filter(formula => {
   const math = formula.querySelector('math');
   return !math || !getComputedStyle(math).display.includes('math') || math.querySelector('merror');
 }).map(formula => formula.textContent);
 """
-# Contrast of each text of a drawing against the page, by the formula of WCAG 2.2, and its size.
-INSPECT_DRAWINGS = """
+# Size of each text of a figure, and its contrast by the formula of WCAG 2.2.
+FIGURE_TEXTS = """
 const rgb = css => css.match(/[\\d.]+/g).map(Number);
 const channel = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
 const luminance = color => { const [r, g, b] = color.map(channel); return 0.2126*r + 0.7152*g + 0.0722*b; };
@@ -62,17 +62,17 @@ return [...document.querySelectorAll('svg.drawing text')].map(text => {
 """
 
 
-# Where the tab key stops and should not, does not and should, meets something without a name, or
-# where a stop looks the same with the focus and without.
-INSPECT_STOPS = """
+# Superfluous and missing stops of the tab key, stops without a name, and stops that look the same
+# with the focus and without.
+TAB_STOPS = """
 const frames = 'pre, div.math, .cell_output > .output, .pst-scrollable-table-container';
 const faults = [];
 for (const frame of document.querySelectorAll(frames)) {
   if (!frame.checkVisibility()) continue;
   const scrolls = frame.scrollWidth - frame.clientWidth > 1 && getComputedStyle(frame).overflowX !== 'visible';
-  const told = frame.outerHTML.slice(0, 120);
-  if (scrolls !== frame.tabIndex >= 0) faults.push(`${scrolls ? 'no stop' : 'a stop'}: ${told}`);
-  if (scrolls && !(frame.role && frame.ariaLabel)) faults.push(`no name: ${told}`);
+  const html = frame.outerHTML.slice(0, 120);
+  if (scrolls !== frame.tabIndex >= 0) faults.push(`${scrolls ? 'no stop' : 'a stop'}: ${html}`);
+  if (scrolls && !(frame.role && frame.ariaLabel)) faults.push(`no name: ${html}`);
 }
 const stops = 'a[href], button, input, select, textarea, summary, [tabindex]';
 const reached = [...document.querySelectorAll(stops)].filter(stop =>
@@ -91,13 +91,12 @@ for (const stop of reached) {
 }
 return {faults, outside: reached.filter(stop => !stop.closest('article')).length};
 """
-# What an article may add to them: its links and controls, a button for each piece of code.
-MOST_STOPS = 150  # outside of the article, for the longest sidebar and table of contents
+MAX_STOPS = 150  # outside of the article: the sidebar and the list of contents
 
 
-# What moves although nobody does anything: where each thing is once the page is painted and read to
-# its end, and where it is when scripts, type and pictures have come too, which wait for the former.
-NOTE_PLACES = """
+# Stores the position of each element once the page is parsed and painted; only then asks the server
+# for ALL-ELSE, which releases scripts, fonts and images.
+STORE_POSITIONS = """
 window.first = new Map();
 const begin = () => {
   if (document.readyState === 'loading' || !performance.getEntriesByType('paint').length) return;
@@ -110,7 +109,7 @@ const begin = () => {
 document.addEventListener('readystatechange', begin);
 new PerformanceObserver(begin).observe({type: 'paint', buffered: true});
 """
-MOVED = """
+MOVED_ELEMENTS = """
 return [...first].filter(([element, was]) => {
   const is = element.getBoundingClientRect();
   return element.checkVisibility({visibilityProperty: true}) && Math.max(Math.abs(is.x - was.x), Math.abs(is.y - was.y)) > 1;
@@ -119,27 +118,26 @@ return [...first].filter(([element, was]) => {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_fits_and_can_be_read(browser, address, name):
-    """No sideways scrolling, no error, no foreign request; formulas set, drawings clear enough.
+def test_a_page_fits_and_is_accessible(browser, address, name):
+    """It does not scroll sideways, log errors or load from other hosts, and figures are legible.
 
-    Assistive technology can read it on a phone, and a page of each kind on a tablet and on a desk
-    too, in both schemes.
+    axe finds nothing on a phone, and on a page of each kind at two larger widths.
     """
     for scheme, widths in VIEWS.items():
         open_page(browser, address, name, min(widths), scheme)
         assert browser.execute_script("return document.documentElement.dataset.theme") == scheme
-        for width, least in widths.items():
+        for width, min_size in widths.items():
             resize(browser, width)
             wait_for_frames(browser)
             view = f"{width} px, {scheme}"
-            needed = browser.execute_script("return document.documentElement.scrollWidth")
-            assert needed <= width, view
-            assert browser.execute_script(UNSET_FORMULAS) == [], view
-            stops = browser.execute_script(INSPECT_STOPS)
+            content = browser.execute_script("return document.documentElement.scrollWidth")
+            assert content <= width, view
+            assert browser.execute_script(UNRENDERED_FORMULAS) == [], view
+            stops = browser.execute_script(TAB_STOPS)
             assert not stops["faults"], view
-            assert stops["outside"] <= MOST_STOPS
-            for text in browser.execute_script(INSPECT_DRAWINGS):
-                assert text["size"] >= least, (view, text)
+            assert stops["outside"] <= MAX_STOPS
+            for text in browser.execute_script(FIGURE_TEXTS):
+                assert text["size"] >= min_size, (view, text)
                 assert text["contrast"] >= 4.5, (view, text)
         assert not errors(browser), scheme
         loaded = browser.execute_script(
@@ -154,7 +152,7 @@ def test_page_fits_and_can_be_read(browser, address, name):
     ("width", "menu"), [(390, "primary"), (390, "secondary"), (768, "primary")]
 )
 def test_a_menu_gives_the_focus_back(browser, address, width, menu):
-    """Opened by keyboard and closed by Escape, and then the tab key goes on from its button."""
+    """Opened by keyboard and closed by Escape or its button, it returns the focus."""
     open_page(browser, address, "tutorials/lookup-is-matmul", width, "light")
     button = browser.find_element("css selector", f".{menu}-toggle")
     browser.execute_script("arguments[0].focus()", button)
@@ -164,11 +162,31 @@ def test_a_menu_gives_the_focus_back(browser, address, width, menu):
     ActionChains(browser).send_keys(Keys.ESCAPE).perform()
     wait(browser, "!arguments[0].open", dialog)
     assert browser.switch_to.active_element == button
+    if menu == "primary":
+        button.send_keys(Keys.RETURN)
+        wait(browser, "arguments[0].open", dialog)
+        dialog.find_element("css selector", ".close-menu button").click()
+        wait(browser, "!arguments[0].open", dialog)
+        assert browser.switch_to.active_element == button
     assert not errors(browser)
 
 
+def test_a_column_of_a_table_holds_several_words_on_a_phone(browser, address):
+    """The table scrolls instead of breaking each cell into lines of one word."""
+    open_page(browser, address, "tutorials/on-many-machines", 390, "light")
+    cell = browser.find_element("css selector", "table td")
+    assert cell.size["width"] > 130
+
+
+def test_results_of_the_search_do_not_move_the_footer_into_view(browser, address):
+    """The page reserves the height of the window for them."""
+    open_page(browser, address, "search", 1300, "light")
+    footer = browser.find_element("css selector", "footer.bd-footer-content")
+    assert footer.location["y"] >= browser.execute_script("return innerHeight")
+
+
 def test_a_page_is_used_by_keyboard(browser, address):
-    """The first stop leads past the sidebar, and the return key opens a check, a native element."""
+    """The first stop skips the sidebar, and the return key opens a check."""
     open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
     ActionChains(browser).send_keys(Keys.TAB).perform()
     first = browser.switch_to.active_element
@@ -184,14 +202,14 @@ def test_a_page_is_used_by_keyboard(browser, address):
     line.send_keys(Keys.RETURN)
     assert code.is_displayed()
     assert line.aria_role
-    assert re.match("✓? ?(equal|holds|raises)", line.accessible_name), line.accessible_name
+    assert re.match("✓? ?check: (equal|holds|raises)", line.accessible_name), line.accessible_name
 
 
-def test_the_type_of_the_site_has_its_signs(browser, address):
-    """Two typefaces set behind it make no difference to the width of a sign that it has."""
+def test_the_font_of_the_site_has_its_characters(browser, address):
+    """The fallback font makes no difference to the width of a character that it has."""
     open_page(browser, address, "index", 1300, "light")
-    # The page leaves out its type where that comes late; the same rules with another word wait.
-    wait_for_it = """
+    # With `optional`, the page may do without a late font; with `block`, it waits.
+    block = """
       for (const sheet of document.styleSheets) for (const rule of [...sheet.cssRules])
         if (rule instanceof CSSFontFaceRule)
           sheet.insertRule(rule.cssText.replace('optional', 'block'), sheet.cssRules.length);
@@ -207,36 +225,36 @@ def test_the_type_of_the_site_has_its_signs(browser, address):
         done([...signs].filter(sign => width(sign, 'monospace') !== width(sign, 'serif'))));
     """
     signs = "abcXYZ0129 ≡⋮×−–…→✓±²µ√∞“”’"
-    browser.execute_script(wait_for_it)
+    browser.execute_script(block)
     assert browser.execute_async_script(measure, "Lookup Sans", signs) == []
     assert browser.execute_async_script(measure, "No such type", "abc") == ["a", "b", "c"]
 
 
 @pytest.fixture(scope="module")
-def late(site):
-    """Give the address of a host that sends what is not needed for painting only afterwards."""
+def slow_address(site):
+    """Serve the site such that scripts, fonts and images come after the first paint."""
     with serve(site, DeferringHandler) as home:
         yield home
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_moves_while_a_page_loads(browser, late, name):
-    """What is painted first stays where it is when scripts, type and pictures come."""
+def test_nothing_moves_while_a_page_loads(browser, slow_address, name):
+    """Elements stay where they are painted first when scripts, fonts and images come."""
     DeferringHandler.gate.clear()
-    # By another name of the host, for which the browser has connections that none of those holds.
-    word = f"{late.replace('127.0.0.1', 'localhost')}/all-else"
-    noted = {"source": NOTE_PLACES.replace("ALL-ELSE", word)}
-    noting = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", noted)
+    # Under another host name, since all connections to the first one may be waiting.
+    release = f"{slow_address.replace('127.0.0.1', 'localhost')}/all-else"
+    source = {"source": STORE_POSITIONS.replace("ALL-ELSE", release)}
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", source)
     browser.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
     browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
     try:
-        open_page(browser, late, name, 390, "light")
+        open_page(browser, slow_address, name, 390, "light")
         browser.execute_async_script("document.fonts.ready.then(arguments[0])")
-        wait(browser, "first.size > 30")  # a busy machine may paint after all has come
+        wait(browser, "first.size > 30")  # on a busy machine, the paint may come last
         wait_for_frames(browser)
-        assert browser.execute_script(MOVED) == []
+        assert browser.execute_script(MOVED_ELEMENTS) == []
     finally:
         DeferringHandler.gate.set()
         browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": False})
         browser.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
-        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", noting)
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)

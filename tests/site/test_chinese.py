@@ -1,23 +1,27 @@
-"""The pages in Chinese: the same code and outputs, every message translated, and found by search."""
+"""Chinese pages: the same code and outputs, complete catalogs, links to English pages, search."""
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote, urlsplit
 
 import axe
 import lint_translations
+import nbformat
 import pytest
-from _extensions.language.drawings import message, translated
-from _extensions.language.frame import add_language_links
+from _extensions.language.builder import add_language_links
+from _extensions.language.drawings import extract_numbers, translate_svg
 from babel.messages.pofile import read_po
 from docutils.utils import new_document
 from scratch import SPHINX, Copy, cell
 from selenium.webdriver.common.by import By
-from served import ROOT, errors, open_page, soup, wait
+from served import ROOT, SOURCES, errors, open_page, soup, wait
 
 CATALOGS = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
 FILES = sorted(CATALOGS.rglob("*.po"))
 PAGES = [p.relative_to(CATALOGS).with_suffix("").as_posix() for p in FILES if p.stem != "sphinx"]
-HAN = re.compile(r"[\u4e00-\u9fff]+")
+UNTRANSLATED = sorted(SOURCES.keys() - set(PAGES))
+CHINESE = re.compile(r"[\u4e00-\u9fff]+")
 
 
 @pytest.fixture(scope="module")
@@ -26,109 +30,160 @@ def chinese(site):
     return {name: soup(site / "zh" / f"{name}.html") for name in PAGES}
 
 
-def test_the_path_and_what_decides_are_translated():
-    """So is what a reader needs beside them."""
+def test_the_path_and_the_page_that_decides_are_translated():
+    """So are the pages that a reader needs beside them."""
     path = {"lookup-is-matmul", "where-equality-stops", "backward-is-scatter-add"}
     path |= {"sparse-row-is-a-sum", "text-both-ways", "inside-a-language-model"}
-    needed = {f"tutorials/{name}" for name in {*path, "which-should-i-use"}}
-    assert {*PAGES} >= needed | {"index", "getting-started", "explorer", "glossary"}
+    required = {f"tutorials/{name}" for name in {*path, "which-should-i-use"}}
+    assert {*PAGES} >= required | {"index", "getting-started", "explorer", "glossary"}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_code_and_outputs_are_the_same(chinese, pages, name):
-    """Byte for byte, and in drawings all that is no word."""
-    both = chinese[name], pages[name]
+def test_code_and_outputs_are_those_of_the_english_page(chinese, pages, name):
+    """They are equal byte for byte, except the words in figures."""
+    versions = chinese[name], pages[name]
     for selector in ("div.highlight pre", ".cell_output table", "math"):
-        found, expected = ([str(each) for each in page.select(selector)] for page in both)
-        # A sentence may name its formulas in another order.
-        assert sorted(found) == sorted(expected) if selector == "math" else found == expected
-    for found, expected in zip(
-        *(page.select("svg.drawing, figure svg") for page in both), strict=True
-    ):
-        for drawing in (found, expected):
-            for word in drawing.find_all(["text", "tspan"]):
-                if not word.find(True):
-                    word.string = " ".join(sorted(message(word.get_text())[1]))
-            numbers = sorted(message(drawing.get("aria-label", ""))[1])
-            drawing["aria-label"] = " ".join(numbers)
-        assert str(found) == str(expected)
+        actual, expected = ([str(node) for node in page.select(selector)] for page in versions)
+        # The formulas of a sentence may be in another order.
+        assert sorted(actual) == sorted(expected) if selector == "math" else actual == expected
+    figures = (page.select("svg.drawing, figure svg") for page in versions)
+    for actual, expected in zip(*figures, strict=True):
+        for figure in (actual, expected):
+            for text in figure.find_all(["text", "tspan"]):
+                if not text.find(True):
+                    text.string = " ".join(sorted(extract_numbers(text.get_text())[1]))
+            numbers = sorted(extract_numbers(figure.get("aria-label", ""))[1])
+            figure["aria-label"] = " ".join(numbers)
+        assert str(actual) == str(expected)
+
+
+def test_notebooks_have_the_code_of_the_english_ones(site):
+    """Only the comment that summarizes a collapsed cell is translated."""
+    paths = sorted((site / "zh").rglob("*.ipynb"))
+    assert len(paths) >= 8
+    for path in paths:
+        english = site / path.relative_to(site / "zh")
+        notebooks = (nbformat.read(p, 4).cells for p in (path, english))
+        sources = ([c.source for c in cells if c.cell_type == "code"] for cells in notebooks)
+        for actual, expected in zip(*sources, strict=True):
+            if actual != expected:
+                (comment, *code), (_, *english_code) = actual.split("\n"), expected.split("\n")
+                assert CHINESE.search(comment)
+                assert code == english_code
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_message_is_translated_and_keeps_what_it_names(path):
-    """None is missing or fuzzy, and none has lost a role, a link, a formula, code or a number."""
+def test_catalogs_are_complete_and_keep_what_messages_name(path):
+    """No message is missing or fuzzy, or has lost a role, a link, a formula, code or a number."""
     with path.open("rb") as file:
         assert not [m.id for m in read_po(file) if m.id and (m.fuzzy or not m.string)]
     assert not list(lint_translations.findings(path))
 
 
-def test_an_english_sentence_may_be_newer(tmp_path):
-    """Its page shows it with a mark, and the build names the page and ends well."""
+def test_a_new_english_sentence_is_marked_and_an_untranslated_page_is_linked(tmp_path):
+    """The build names the page and succeeds; it deletes the copy that an earlier one left."""
     copy = Copy(tmp_path, bare=True)
     value = cell('from myst_nb import glue\nn = 3\nglue("n", n, display=False)')
-    copy.write("index", f"# Rows\n\n{value}\nThere are {{glue:text}}`n`.\n\nNew words.\n")
-    said = {"A page.": "一页。", "Rows": "行", "There are {glue:text}`n`.": "有{glue:text}`n`行。"}
-    lines = [f'msgid "{message}"\nmsgstr "{words}"\n' for message, words in said.items()]
+    text = f"# Rows\n\n{value}\nThere are {{glue:text}}`n`.\n\nNew words [here](other.md).\n"
+    copy.write("index", f"{text}\n```{{toctree}}\nother\n```\n")
+    copy.write("other", "# Other\n\nSee [rows](index.md).\n")
+    translations = {
+        "A page.": "一页。",
+        "Rows": "行",
+        "There are {glue:text}`n`.": "有{glue:text}`n`行。",
+    }
+    entries = [f'msgid "{key}"\nmsgstr "{text}"\n' for key, text in translations.items()]
     head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
     catalog = copy.root / CATALOGS.relative_to(ROOT) / "index.po"
-    catalog.write_text("\n".join([head, *lines]), "utf-8")
-    chinese = ["build/html/zh", "-d", "build/doctrees-zh", "-D", "language=zh_CN"]
-    built = copy.run(*SPHINX[:-1], *chinese)
+    catalog.write_text("\n".join([head, *entries]), "utf-8")
+    site = copy.root / "build" / "html" / "zh"
+    site.mkdir(parents=True)
+    for suffix in ("html", "ipynb", "md"):
+        (site / f"other.{suffix}").touch()
+    options = [str(site), "-d", "build/doctrees-zh", "-D", "language=zh_CN"]
+    built = copy.run(*SPHINX[:-1], *options)
     assert (built.returncode, built.stderr) == (0, "")
     assert "index: messages newer in English: 1" in built.stdout
-    page = soup(copy.root / "build" / "html" / "zh" / "index.html").article
+    page = soup(site / "index.html").article
     assert page.h1.get_text().startswith("行")
     assert page.select_one("p:not(.newer)").get_text() == "有3行。"
-    assert re.fullmatch(".*译文.* New words.", page.select_one("p.newer").get_text())
+    newer = page.select_one("p.newer")
+    assert re.fullmatch(".*译文.* New words here.", newer.get_text())
+    assert (newer.a["href"], newer.a["hreflang"]) == ("../other.html", "en")
+    assert not list(site.glob("other.*"))
 
 
-def test_no_chinese_stands_in_an_english_page(built):
-    """But the name of the language."""
+def test_english_pages_have_no_chinese(built):
+    """Except the name of the language."""
     for path, page in built.items():
-        assert {*HAN.findall(page.get_text(" "))} <= {"中文"}, path
+        assert {*CHINESE.findall(page.get_text(" "))} <= {"中文"}, path
 
 
-def test_an_untranslated_page_says_so(site):
-    """It is in English, and a screen reader is told; its frame is in Chinese."""
-    page = soup(site / "zh" / "tutorials" / "what-it-costs.html")
-    assert page.html["lang"] == "zh-CN"
-    assert HAN.search(page.select_one(".untranslated").get_text())
-    assert page.select_one("article [lang=en] h1, [lang=en] article h1")
-    assert page.select_one(".take-away").get_text(strip=True) == "下载"
+def test_the_chinese_site_has_translated_pages_only(site):
+    """No page, notebook or wheel is a copy of an English one."""
+    folder = site / "zh"
+    for name in UNTRANSLATED:
+        assert not list((folder / name).parent.glob(f"{Path(name).name}.*")), name
+    pages = {p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.html")}
+    assert pages == {*PAGES, "genindex", "search"}
+    assert not list(folder.rglob("*.whl"))
 
 
-def test_words_in_drawings_are_translated_around_their_numbers():
-    """A number keeps its place in the sentence; what has no word stays."""
+def test_every_link_of_a_chinese_page_resolves_and_names_an_english_page(site):
+    """A link that leaves the Chinese site has a language, which the style sheet shows."""
+    anchors = {}
+    for path in (site / "zh").rglob("*.html"):
+        for link in soup(path).select("[href], [src]"):
+            url = urlsplit(link.get("href") or link["src"])
+            target = (path.parent / unquote(url.path)).resolve() if url.path else path
+            if url.scheme or link.name == "form":
+                continue
+            assert target.exists(), (path, url.path)
+            if target.suffix == ".html":
+                is_english = site / "zh" not in target.parents
+                assert (link.get("hreflang") == "en") == is_english, (path, link)
+                if target not in anchors:
+                    anchors[target] = {node["id"] for node in soup(target).select("[id]")}
+                assert not url.fragment or url.fragment in anchors[target], (path, url)
+    assert len(anchors) > 40
+
+
+def test_words_in_figures_are_translated_around_their_numbers():
+    """A number keeps its role in the sentence; text without words stays."""
     svg = '<svg aria-label="row 2 of 4"><text>row 2</text><text>−0.5</text><text>a &lt; b</text></svg>'
-    said = {"row {0} of {1}": "{1}行中的第{0}行", "row {0}": "第{0}行"}
-    made = translated(svg, lambda text: said.get(text, text))
-    assert made == (
+    messages = {"row {0} of {1}": "{1}行中的第{0}行", "row {0}": "第{0}行"}
+    assert translate_svg(svg, lambda text: messages.get(text, text)) == (
         '<svg aria-label="4行中的第2行"><text>第2行</text><text>−0.5</text><text>a &lt; b</text></svg>'
     )
 
 
 @pytest.mark.parametrize("name", ["index", "tutorials/where-equality-stops", "search", "genindex"])
-def test_a_page_leads_to_itself_in_the_other_language(site, name):
-    """There and back, and the language is named for a browser."""
-    there, back = site / f"{name}.html", site / "zh" / f"{name}.html"
-    for path, other, code in ((there, back, "zh-CN"), (back, there, "en")):
+def test_a_page_links_to_itself_in_the_other_language(site, name):
+    """Both links name their language for a browser."""
+    english, chinese = site / f"{name}.html", site / "zh" / f"{name}.html"
+    for path, target, code in ((english, chinese, "zh-CN"), (chinese, english, "en")):
         link = soup(path).select_one("a.language")
         assert (link["hreflang"], link["lang"]) == (code, code)
-        assert (path.parent / link["href"]).resolve() == other.resolve()
+        assert (path.parent / link["href"]).resolve() == target.resolve()
+
+
+def test_an_untranslated_page_links_to_no_other_language(pages):
+    """The link would lead to nothing."""
+    assert len(UNTRANSLATED) > 20
+    assert not [name for name in UNTRANSLATED if pages[name].select("a.language")]
 
 
 @pytest.mark.parametrize(("language", "folder"), [("en", ""), ("zh_CN", "zh/")])
-def test_a_published_page_names_both_addresses(language, folder):
-    """For search engines, the same from either language."""
-    base, page = "https://example.org/site/", "tutorials/lookup-is-matmul"
+@pytest.mark.parametrize("page", ["tutorials/lookup-is-matmul", "tutorials/swap-layers"])
+def test_a_published_page_names_the_addresses_of_both_languages(language, folder, page):
+    """They are the same from either language, and missing if there is only one."""
+    base = "https://example.org/site/"
     config = SimpleNamespace(
-        language=language,
-        html_baseurl=f"{base}{folder}",
-        locale_dirs=["locale"],
-        gettext_compact=False,
+        language=language, html_baseurl=f"{base}{folder}", locale_dirs=["locale"]
     )
     app = SimpleNamespace(
         config=config,
+        env=SimpleNamespace(found_docs=SOURCES.keys()),
         srcdir=ROOT / "docs",
         tags=SimpleNamespace(has="bilingual".__eq__),
         builder=SimpleNamespace(get_target_uri="{}.html".format),
@@ -136,11 +191,11 @@ def test_a_published_page_names_both_addresses(language, folder):
     context = {"content_root": "../", "pageurl": f"{base}{folder}{page}.html"}
     add_language_links(app, page, "page.html", context, new_document(page))
     addresses = {"en": f"{base}{page}.html", "zh-CN": f"{base}zh/{page}.html"}
-    assert context["languages"] == addresses
+    assert context.get("languages") == (addresses if page in PAGES else None)
 
 
-def test_the_switch_keeps_the_section(browser, address):
-    """And comes back to it."""
+def test_the_language_link_keeps_the_section(browser, address):
+    """In both directions."""
     start = f"{address}/tutorials/where-equality-stops.html#stops-range"
     browser.get(start)
     for expected in (start.replace(address, f"{address}/zh"), start):
@@ -148,28 +203,29 @@ def test_the_switch_keeps_the_section(browser, address):
         wait(browser, "location.href === arguments[0]", expected)
 
 
-FOUND = {  # asked in Chinese, and the page of the first result
-    "独热行": "glossary",
-    "该用哪一个": "tutorials/which-should-i-use",
-    "梯度裁剪": "glossary",
-    "购物车": "tutorials/sparse-row-is-a-sum",
-    "语言模型内部": "tutorials/inside-a-language-model",
+FIRST_RESULTS = {
+    "独热行": "zh/glossary",
+    "该用哪一个": "zh/tutorials/which-should-i-use",
+    "梯度裁剪": "zh/glossary",
+    "购物车": "zh/tutorials/sparse-row-is-a-sum",
+    "语言模型内部": "zh/tutorials/inside-a-language-model",
     "one_hot": "",
+    "swap_embeddings": "reference/",  # untranslated
 }
 
 
-def test_chinese_finds_what_stands_there(browser, address):
-    """By pairs of signs, since Chinese has no blanks between words."""
-    for asked, page in FOUND.items():
-        browser.get(f"{address}/zh/search.html?q={asked}")
+def test_chinese_queries_find_pages_of_both_languages(browser, address):
+    """Words are pairs of characters, since Chinese has no blanks between words."""
+    for query, page in FIRST_RESULTS.items():
+        browser.get(f"{address}/zh/search.html?q={query}")
         wait(browser, "document.querySelector('.search-found a')")
         link = browser.find_element(By.CSS_SELECTOR, ".search-found a").get_attribute("href")
-        assert link.startswith(f"{address}/zh/{page}"), (asked, link)
+        assert link.startswith(f"{address}/{page}"), (query, link)
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_pages_fit_a_phone_and_axe_finds_nothing(browser, address, name):
-    """As in English."""
+    """The dark scheme stands for both, which English pages are tested in."""
     open_page(browser, address, f"zh/{name}", 390, "dark")
     root = "document.documentElement"
     assert browser.execute_script(f"return {root}.scrollWidth <= {root}.clientWidth")

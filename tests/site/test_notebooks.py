@@ -1,144 +1,166 @@
-"""The notebook of each page says what the page says, and some of each kind run away from the site."""
+"""The notebook of each page has the page's content, and runs without the site's environment."""
 
-import asyncio
+import json
 import os
 import re
 import runpy
+import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import nbformat
 import pytest
-from _extensions.notebooks.first_cells import imported
-from _extensions.notebooks.notebook_cells import outputs_of, without_glue
+from _extensions.notebooks.cells import page_outputs, without_glue
 from _extensions.paths import SECOND_LANGUAGE
 from _extensions.run.cache import load_execution
-from _extensions.run.pages import Page, read
+from _extensions.run.pages import read
 from drift import VARYING, output_text
-from nbclient import NotebookClient
+from packaging.requirements import Requirement
 from served import ROOT, SOURCES
 
-BUILT = ROOT / "build" / "html"
 PAGES = {name: read(path, name) for name, path in SOURCES.items()}
-EXECUTED = [name for name, page in PAGES.items() if page.notebook]
-ROOMS = {p.name for p in (ROOT / "src" / "lookup_matmul").iterdir() if p.is_dir()}
-INSTALLED = re.compile(r"(?<=\s)/\S*/(?=site-packages/)")  # torch names its files in an error
-FIRST = 2  # cells before those of the page: what is needed, and the settings
-LIMIT_S = 900  # of a cell that takes seconds, unless the machine is very busy
+EXECUTED = [
+    name for name, page in PAGES.items() if page.notebook and page.head.get("notebook", True)
+]
+PACKAGES = re.compile(r"(?<=\s)/\S*/(?=torch/)")  # torch names its files in an error
+FIRST_CELLS = 2  # requirements and settings
+DOCSTRINGS = "tutorials/text-both-ways"  # counts docstrings, which optional packages change
+RUNNER = Path(__file__).with_name("run_notebooks.py")
 
 
-def kinds_of(page: Page) -> set[str]:
-    """Return what a page has that a notebook could lose: tags, modules and rooms of the package."""
-    code = [cell for cell in page.cells if cell.cell_type == "code"]
-    found = {tag for cell in code for tag in cell.metadata.get("tags", [])}
-    found |= {name for cell in code for name in imported(cell.source)} - sys.stdlib_module_names
-    used = re.findall(r"\blookup_matmul[. ].*", page.text)  # where it is imported
-    found |= {room for room in ROOMS if any(re.search(rf"\b{room}\b", line) for line in used)}
-    return found | ({"measures"} if page.head.get("measures") else set())
-
-
-def length_of(name: str) -> int:
-    """Return how much code a page has."""
-    return sum(len(cell.source) for cell in PAGES[name].cells if cell.cell_type == "code")
-
-
-def some_of_each_kind() -> list[str]:
-    """Return few pages that together have every kind, short ones, since each takes seconds."""
-    kinds = {name: kinds_of(PAGES[name]) for name in sorted(EXECUTED, key=length_of)}
-    chosen = []
-    while any(kinds.values()):
-        chosen.append(max(kinds, key=lambda name: len(kinds[name])))
-        met = kinds[chosen[-1]]
-        kinds = {name: found - met for name, found in kinds.items()}
-    return chosen
-
-
-def notebook(name: str) -> nbformat.NotebookNode:
-    """Read the notebook of a page."""
-    return nbformat.read(BUILT / f"{name}.ipynb", as_version=4)
-
-
-def run_away(made: nbformat.NotebookNode, folder: Path, site=BUILT) -> nbformat.NotebookNode:
-    """Run a notebook in an empty folder, with the package from the site's wheel alone."""
-    package, home, empty = (folder / name for name in ("package", "home", "empty"))
-    (wheel,) = site.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(package)
-    for place in (home, empty):
-        place.mkdir()
-    environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
-    environment |= {"PYTHONPATH": str(package), "IPYTHONDIR": str(home)}
-    options = {"timeout": LIMIT_S, "startup_timeout": LIMIT_S, "coalesce_streams": True}
-    client = NotebookClient(made, kernel_name="python3", **options)
-    return asyncio.run(client.async_execute(cwd=str(empty), env=environment))
+def code_cells(notebook):
+    """Return the cells of a notebook with code."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 @pytest.fixture(scope="session")
-def executed(site: Path) -> dict[str, list[nbformat.NotebookNode]]:
-    """Return what the build executed of each page: the cells of a notebook, with their outputs."""
-    cache, found = runpy.run_path(str(ROOT / "docs" / "conf.py"))["nb_execution_cache_path"], {}
+def notebooks(site):
+    """Return the notebook of each executed page by the page's name."""
+    return {name: nbformat.read(site / f"{name}.ipynb", as_version=4) for name in EXECUTED}
+
+
+@pytest.fixture(scope="session")
+def executed(site):
+    """Return the executed cells of each page that its notebook has to contain."""
+    cache = runpy.run_path(str(ROOT / "docs" / "conf.py"))["nb_execution_cache_path"]
+    cells = {}
     for name in EXECUTED:
-        execution = load_execution(PAGES[name].notebook, str(site.parents[1] / cache))
-        ran = [cell for cell in execution.notebook.cells if cell.cell_type == "code"]
-        ran = [cell for cell in ran if "skip-execution" not in cell.metadata.get("tags", [])]
-        found[name] = [cell for cell in ran if without_glue(cell.source)]
-    return found
+        load_execution(page := PAGES[name], str(site.parents[1] / cache))
+        cells[name] = [
+            cell
+            for cell in code_cells(page.notebook)
+            if "skip-execution" not in cell.metadata.get("tags", []) and without_glue(cell.source)
+        ]
+    return cells
+
+
+def without_varying(text):
+    """Remove what differs in every run, and the folder of the packages."""
+    return VARYING.sub("#", PACKAGES.sub("", text))
+
+
+def texts(cell):
+    """Return the outputs of a cell as text."""
+    return [without_varying(output_text(output)) for output in page_outputs(cell)]
 
 
 @pytest.mark.parametrize("name", EXECUTED)
-def test_it_holds_what_the_page_holds(name, executed):
-    """Cell by cell the page's code and outputs; nothing but glue and drawings is left out."""
-    cells = [cell for cell in notebook(name).cells if cell.cell_type == "code"][FIRST:]
+def test_a_notebook_has_the_cells_of_its_page(name, notebooks, executed):
+    """Code and outputs are the same, cell by cell, except glue and the SVG of figures."""
+    cells = code_cells(notebooks[name])[FIRST_CELLS:]
     assert len(cells) == len(executed[name]) > 0
-    for cell, ran in zip(cells, executed[name], strict=True):
-        words, _, code = cell.source.partition("\n")
-        assert without_glue(ran.source) in (cell.source, words.startswith("# ") and code)
-        if "remove-output" not in ran.metadata.get("tags", []):
-            drawn = [text.startswith("<svg") for text in texts(ran)]
-            for shown, kept, drawing in zip(texts(ran), texts(cell), drawn, strict=True):
-                assert kept == shown or (drawing and "<svg" not in kept)
+    for cell, page_cell in zip(cells, executed[name], strict=True):
+        comment, _, code = cell.source.partition("\n")
+        assert without_glue(page_cell.source) in (cell.source, comment.startswith("# ") and code)
+        if "remove-output" not in page_cell.metadata.get("tags", []):
+            for text, expected in zip(texts(cell), texts(page_cell), strict=True):
+                assert text == expected or (expected.startswith("<svg") and "<svg" not in text)
 
 
-def texts(cell: nbformat.NotebookNode) -> list[str]:
-    """Return outputs as text, without what differs in every run."""
-    return [VARYING.sub("#", INSTALLED.sub("", output_text(output))) for output in outputs_of(cell)]
+def link_packages(folder, requirements):
+    """Fill a folder with links to distributions and all that they require."""
+    pending, visited = list(requirements), set()
+    while pending:
+        requirement = Requirement(pending.pop())
+        if str(requirement) in visited:
+            continue
+        visited.add(str(requirement))
+        installed = distribution(requirement.name)
+        for name in {file.parts[0] for file in installed.files} - {"..", "__pycache__"}:
+            if not (folder / name).exists():
+                (folder / name).symlink_to(installed.locate_file(name))
+        for line in installed.requires or []:
+            marker = Requirement(line).marker
+            if not marker or any(marker.evaluate({"extra": e}) for e in ("", *requirement.extras)):
+                pending.append(line)
 
 
-@pytest.mark.parametrize("name", some_of_each_kind())
-def test_it_runs_away_from_the_site(name, tmp_path, executed):
-    """In an empty folder, which stays empty, as on the page; times, addresses and folders aside."""
-    done = run_away(notebook(name), tmp_path).cells
-    done = [cell for cell in done if cell.cell_type == "code"][FIRST:]
-    for cell, ran in zip(done, executed[name], strict=True):
-        before, after = texts(ran), texts(cell)
-        if PAGES[name].head.get("measures"):  # its outputs are times
-            before, after = (
-                [text for text in each if text.startswith("error: ")] for each in (before, after)
-            )
-        assert after == before, cell.source
-    assert list((tmp_path / "empty").iterdir()) == [], "it left files behind"
+@pytest.fixture(scope="session")
+def results(site, notebooks, tmp_path_factory):
+    """Run all notebooks with the site's wheel and the requirements that their first cells name."""
+    extras, distributions = set(), set()
+    for notebook in notebooks.values():
+        install = r"pip install '[^'\[]*(?:\[(.*?)\])?'(.*?)\""
+        command = re.search(install, code_cells(notebook)[0].source)
+        extras |= set((command[1] or "").split(",")) - {""}
+        distributions |= set(command[2].split())
+    packages = tmp_path_factory.mktemp("packages")
+    (wheel,) = site.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(packages)
+    package = f"lookup-matmul[{','.join(extras)}]"
+    link_packages(packages, [package, *distributions, "ipython"])
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(RUNNER), str(packages)],
+        input="\n".join(str(site / f"{name}.ipynb") for name in EXECUTED),
+        env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    answers = json.loads(done.stdout)
+    return {name: answers[str(site / f"{name}.ipynb")] for name in EXECUTED}
 
 
 @pytest.mark.parametrize("name", EXECUTED)
-def test_it_stands_for_itself(name, site):
-    """No place of the building machine, nothing of MyST-NB, and nothing that only Sphinx reads."""
-    made = notebook(name)
-    nbformat.validate(made)
-    whole = (site / f"{name}.ipynb").read_text("utf-8")
-    places = (ROOT, sys.prefix, sys.base_prefix, Path.home())
-    assert not [place for place in places if f"{place}/" in whole]
-    assert not re.search(r"myst_nb|\bglue\(|application/papermill", whole)
-    text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+def test_a_notebook_runs_with_its_requirements_alone(name, results, executed):
+    """It leaves no files, and its outputs are the page's, except times and addresses."""
+    outputs, fault = results[name]
+    assert not fault, fault
+    for cell, output in zip(executed[name], outputs[FIRST_CELLS:], strict=True):
+        *streams, displayed, message = output
+        errors = [f"error: {message}"] if message else []
+        shown = [data.get("text/html") or data["text/plain"] for data in displayed]
+        actual = [without_varying(text) for text in [*filter(None, streams), *shown, *errors]]
+        expected = texts(cell)
+        if PAGES[name].head.get("measures") or name == DOCSTRINGS:
+            expected = [text for text in expected if text.startswith("error: ")]
+            actual = errors and actual[-1:]
+        assert actual == expected, cell.source
+
+
+@pytest.mark.parametrize("name", EXECUTED)
+def test_a_notebook_needs_neither_the_site_nor_its_builder(name, site, notebooks):
+    """It names no folder of this machine, nothing of MyST-NB, and no role or directive."""
+    nbformat.validate(notebooks[name])
+    source = (site / f"{name}.ipynb").read_text("utf-8")
+    folders = (ROOT, sys.prefix, sys.base_prefix, Path.home())
+    assert not [folder for folder in folders if f"{folder}/" in source]
+    assert not re.search(r"myst_nb|\bglue\(|application/papermill", source)
+    markdown = [cell.source for cell in notebooks[name].cells if cell.cell_type == "markdown"]
+    text = "\n".join(markdown)
     assert not re.search(r"\{[a-z:]+\}`|^:::|^\(\S+\)=$", text, re.MULTILINE)
     addresses = re.findall(r"\]\(<([^>]*)>\)", text)
     assert all(address.startswith(("https://", "#")) for address in addresses)
     assert text.startswith("# ")
 
 
-def test_every_executed_page_has_one_and_every_page_its_source(site):
-    """And no other page has one, but the notebook that measures a GPU."""
-    found = {p.relative_to(site).with_suffix("").as_posix() for p in site.rglob("*.ipynb")}
-    found -= {name for name in found if name.startswith(f"{SECOND_LANGUAGE}/")}
-    assert found == {*EXECUTED, "tutorials/measure-your-gpu"}
+def test_executed_pages_have_notebooks_and_all_pages_their_source(site):
+    """No other page has a notebook, such as the one that needs the site's environment."""
+    names = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.ipynb")}
+    names = {name for name in names if not name.startswith(f"{SECOND_LANGUAGE}/")}
+    assert names == {*EXECUTED}
+    assert "build" not in EXECUTED
     for name, path in SOURCES.items():
         assert (site / f"{name}.md").read_bytes() == path.read_bytes()

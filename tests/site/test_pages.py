@@ -186,7 +186,7 @@ def test_a_check_is_one_quiet_line_with_a_name(pages):
     assert len(folds) > 200
     for fold in folds:
         assert not fold.has_attr("open")
-        words = fold.summary.get_text(" ", strip=True).removeprefix("✓").strip()
+        words = fold.summary.get_text(" ", strip=True).removeprefix("✓ check: ").strip()
         assert re.fullmatch(r"((equal [a-z ]+|holds|raises \w+)(, )?)+", words), words
         assert fold.select_one(".cell_input")
 

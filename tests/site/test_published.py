@@ -1,4 +1,4 @@
-"""A site that knows its address and its repository, and one that knows neither."""
+"""A site with an address and a repository, and one without."""
 
 import re
 from types import SimpleNamespace
@@ -18,8 +18,8 @@ def site(both_sites):
     return both_sites[BASE]
 
 
-def test_links_to_a_page_have_one_address_and_a_picture(site):
-    """The canonical address, the title, the description, and a picture of the usual size."""
+def test_a_page_has_metadata_for_previews(site):
+    """Canonical address, title, description, and a card of the usual size."""
     page = soup(site / "tutorials" / "other.html")
     assert page.select_one("link[rel=canonical]")["href"] == f"{BASE}tutorials/other.html"
     facts = {tag["property"]: tag["content"] for tag in page.select("meta[property^='og:']")}
@@ -29,21 +29,17 @@ def test_links_to_a_page_have_one_address_and_a_picture(site):
     assert facts["og:image"] == f"{BASE}_static/card.png"
     with Image.open(site / "_static" / "card.png") as card:
         assert card.size == (1200, 630)
-    fonts = page.select("link[rel=preload][as=font]")
-    assert len(fonts) == 2
-    for link in fonts:
-        assert (site / "tutorials" / link["href"]).is_file()
 
 
 def test_the_sitemap_names_each_page(site):
-    """Those with a source, by their whole addresses."""
+    """Pages with a source, by absolute address."""
     sitemap = (site / "sitemap.xml").read_text("utf-8")
     names = ["index", "other", "tutorials/before", "tutorials/inner", "tutorials/other"]
     assert re.findall("<loc>(.*?)</loc>", sitemap) == [f"{BASE}{name}.html" for name in names]
 
 
-def test_the_page_for_wrong_addresses_works_at_any_address(site):
-    """Its links start from the site, those within it from itself, and no search engine keeps it."""
+def test_the_404_page_works_at_any_address(site):
+    """Its links are relative to the site, and search engines do not list it."""
     page = soup(site / "404.html")
     assert page.base["href"] == BASE
     assert page.find("meta", {"name": "robots"})["content"] == "noindex"
@@ -57,7 +53,7 @@ def test_the_page_for_wrong_addresses_works_at_any_address(site):
 
 
 def test_a_reader_can_edit_a_page_and_report_a_sentence(site):
-    """The links lead to the page's source, and to the form with the page filled in."""
+    """Links lead to the source of the page, and to a form with the page filled in."""
     page = soup(site / "tutorials" / "other.html")
     edit, report = (link["href"] for link in page.select(".page-links a"))
     assert edit == "https://github.com/owner/name/edit/main/docs/tutorials/other.md"
@@ -68,7 +64,7 @@ def test_a_reader_can_edit_a_page_and_report_a_sentence(site):
 
 
 def test_wrong_addresses_are_refused():
-    """A missing slash, or a whole address for a name, would give links that lead nowhere."""
+    """A missing slash or scheme, or an address instead of a name, would give broken links."""
     for address, repository in (
         ("https://example.org/docs", ""),
         ("example.org/docs/", ""),
@@ -79,33 +75,34 @@ def test_wrong_addresses_are_refused():
             check_addresses(SimpleNamespace(config=config))
 
 
-def test_pages_name_the_repository_where_there_is_one():
-    """Elsewhere the folder, and the first page has no sentence about the source."""
-    said = {}
+def test_pages_name_the_repository_or_else_the_folder():
+    """Without a repository, the first page has no sentence about the source."""
+    substitutions = {}
     for repository in ("owner/name", ""):
         config = SimpleNamespace(html_context={"repository": repository})
         add_repository_links(None, config)
-        said[repository] = config.myst_substitutions
+        substitutions[repository] = config.myst_substitutions
     link = "[the repository](https://github.com/owner/name)"
-    assert said["owner/name"] == {"repository": link, "source": f"Its source is {link}."}
-    assert "pyproject.toml" in said[""]["repository"]
-    assert said[""]["source"] == ""
+    assert substitutions["owner/name"] == {"repository": link, "source": f"Its source is {link}."}
+    assert "pyproject.toml" in substitutions[""]["repository"]
+    assert substitutions[""]["source"] == ""
 
 
-def test_without_an_address_there_is_nothing_of_it(both_sites):
-    """No link and no page that would be wrong elsewhere, nor what a build with an address left."""
+def test_without_an_address_a_site_has_no_absolute_links(both_sites):
+    """Nor a sitemap or a 404 page, even if an earlier build with an address wrote them."""
     plain = both_sites[""]
     for name in ("404.html", "sitemap.xml"):
         assert not (plain / name).exists()
     for path in plain.rglob("*.html"):
         page = soup(path)
-        unwanted = "link[rel=canonical], link[as=font], meta[property^='og:'], .page-links, base"
-        assert not page.select(unwanted), path.name
+        assert not page.select("link[rel=canonical], meta[property^='og:'], .page-links, base"), (
+            path
+        )
         assert not page.select(".bd-footer-article"), path.name
 
 
-def test_what_opens_a_group_of_pages_has_its_name(site):
-    """That of the page whose group it is, and not of the links before it."""
+def test_the_button_of_a_group_of_pages_is_named_by_its_page(site):
+    """The name is not that of the links before it."""
     for name in ("index", "tutorials/inner"):
         (button,) = soup(site / f"{name}.html").select(".bd-sidenav details > summary")
         assert button["aria-label"] == "Pages under A *short* & `plain` title"

@@ -1,15 +1,19 @@
-"""What is taken away from a page: its notebook's text and first cells, its source, copied code."""
+"""Downloads of a page: the text and first cells of its notebook, its source, copied code."""
 
+import ast
 import re
 import zipfile
 from urllib.parse import unquote
 
+import hypothesis.strategies as st
 import nbformat
 import pytest
-from _extensions.notebooks.first_cells import needs
-from _extensions.notebooks.markdown_of import blocks
-from _extensions.notebooks.notebook_cells import without_glue
+from _extensions.notebooks.cells import without_glue
+from _extensions.notebooks.first_cells import requirements_code
+from _extensions.notebooks.markdown import to_blocks
 from docutils import nodes
+from hypothesis import given
+from markdown_it import MarkdownIt
 from scratch import HEAD
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -18,18 +22,19 @@ from two_sites import BASE, PAGE
 
 
 @pytest.fixture(scope="module")
-def taken(both_sites):
-    """Return the folder of each site, and the notebook of its first page."""
-    read = {base: nbformat.read(site / "index.ipynb", 4) for base, site in both_sites.items()}
-    return {base: (site, read[base]) for base, site in both_sites.items()}
+def downloads(both_sites):
+    """Return for each address of a site its folder and the notebook of its first page."""
+    return {
+        base: (site, nbformat.read(site / "index.ipynb", 4)) for base, site in both_sites.items()
+    }
 
 
-def text_of(made):
-    """Return all text of a notebook."""
-    return "\n\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+def markdown_of(notebook):
+    """Return all Markdown of a notebook."""
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
-WRITTEN = [
+PASSAGES = [
     "# A table has rows\n\n*A notebook of ",
     "There are 2.50 of them.",
     "$\\text{id} < V$, with *a* `code|x` and a\\_name, 2\\*3, \\[1\\] and 2 \\< 3.",
@@ -52,98 +57,100 @@ LINKED = {
 
 
 @pytest.mark.parametrize("base", LINKED)
-def test_the_text_is_filled_in_and_plain(taken, base):
-    """Values, formulas, quotes, folds and tables; a link leads to the site, or is words."""
-    text = text_of(taken[base][1])
-    for written in WRITTEN + LINKED[base]:
-        assert written in text
+def test_the_text_is_plain_markdown_with_values(downloads, base):
+    """Formulas, quotes, folds and tables too; a link leads to the site or becomes text."""
+    text = markdown_of(downloads[base][1])
+    for passage in PASSAGES + LINKED[base]:
+        assert passage in text
     assert not re.search(r"\{[a-z:]+\}`|:::", text)
     assert not re.search(r"\]\(<(?!https://|#)", text)
 
 
-def test_sources_are_written_out(taken):
-    """Each once, at the end, under the mark that stands in the text."""
-    _, made = taken[BASE]
-    last = made.cells[-1].source
+def test_cited_sources_are_listed_at_the_end(downloads):
+    """Each once, by the label that the text cites."""
+    _, notebook = downloads[BASE]
+    last = notebook.cells[-1].source
     assert last.startswith("## Sources of this notebook\n\n- ")
-    (mark,) = re.findall(r"^- (\S+) IEEE\. IEEE standard for floating-point", last, re.MULTILINE)
-    assert f"and {mark}." in re.sub(r"\[(\d+)\]\(<[^>]*>\)", r"\1", text_of(made))
+    (label,) = re.findall(r"^- (\S+) IEEE\. IEEE standard for floating-point", last, re.MULTILINE)
+    assert f"and {label}." in re.sub(r"\[(\d+)\]\(<[^>]*>\)", r"\1", markdown_of(notebook))
 
 
-def test_a_cell_has_neither_glue_nor_an_open_check(taken):
-    """What remains of it stands there, and folds."""
-    _, made = taken[""]
-    code = [cell for cell in made.cells if cell.cell_type == "code"]
+def test_cells_have_no_glue_and_checks_are_collapsed(downloads):
+    """The first line of a collapsed cell says what it is for."""
+    _, notebook = downloads[""]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.source for cell in code[2:]] == [
-        "# prepares what follows\nimport sklearn\n\nseen = 3",
+        "# code that prepares this page\nimport sklearn\n\nseen = 3",
         "# ✓ holds\nassert seen == 3",
     ]
     assert all(cell.metadata["jupyter"]["source_hidden"] for cell in code[1:])
-    nbformat.validate(made)
+    nbformat.validate(notebook)
 
 
-def test_the_first_cell_installs_from_the_site_or_says_how_to(taken):
-    """Only what is missing, torch and what this page imports included."""
+def test_the_first_cell_installs_from_the_site_or_says_how_to(downloads):
+    """It installs what is missing of the package, torch and the imports of the page."""
     first = {
-        base: next(cell.source for cell in made.cells if cell.cell_type == "code")
-        for base, (_, made) in taken.items()
+        base: next(cell.source for cell in notebook.cells if cell.cell_type == "code")
+        for base, (_, notebook) in downloads.items()
     }
-    (wheel,) = taken[BASE][0].glob("*.whl")
+    (wheel,) = downloads[BASE][0].glob("*.whl")
     install = f'"lookup-matmul @ {BASE}{wheel.name}" scikit-learn'
     assert first[BASE].endswith(f"    %pip install --quiet {install}")
     assert all('"torch"' in code and '"sklearn"' in code for code in first.values())
-    exec(first[""], {})  # everything is there
-    said = rf"needs nowhere\. .* pip install '{re.escape(wheel.name)}' scikit-learn"
-    with pytest.raises(ModuleNotFoundError, match=said):
+    exec(first[""], {})  # nothing is missing
+    message = rf"needs nowhere\. .* pip install '{re.escape(wheel.name)}' scikit-learn"
+    with pytest.raises(ModuleNotFoundError, match=message):
         exec(first[""].replace('"torch"', '"nowhere"'), {})
 
 
-def test_the_first_cell_asks_for_the_extras_of_the_parts_that_are_used():
-    """Whether the wheel lies on the site or beside the reader."""
+def test_the_first_cell_installs_the_extras_of_the_subpackages_in_use():
+    """From the site and from a downloaded wheel alike."""
     sources = ["from lookup_matmul.figures import draw_bits", "from lookup_matmul import sharded"]
-    code = needs(sources, "a.whl")
+    code = requirements_code(sources, "a.whl")
     assert 'needed = ["lookup_matmul", "torch", "matplotlib", "cloudpickle"]' in code
     assert "pip install 'a.whl[figures,sharded]'" in code
-    assert f'"lookup-matmul[figures,sharded] @ {BASE}a.whl"' in needs(sources, f"{BASE}a.whl")
-    alone = needs(["import matplotlib, scipy, torch"], "a.whl")
-    assert "pip install 'a.whl' matplotlib\"" in alone  # which no part of the package brings
+    assert f'"lookup-matmul[figures,sharded] @ {BASE}a.whl"' in requirements_code(
+        sources, f"{BASE}a.whl"
+    )
+    without_extras = requirements_code(["import matplotlib, scipy, torch"], "a.whl")
+    assert "pip install 'a.whl' matplotlib\"" in without_extras
 
 
-def test_the_wheel_holds_the_package_and_its_recordings(taken):
-    """So that pages that show recordings find them."""
-    (wheel,) = taken[""][0].glob("*.whl")
-    package, held = ROOT / "src", set(zipfile.ZipFile(wheel).namelist())
+def test_the_wheel_has_the_package_and_its_recordings(downloads):
+    """Notebooks of pages with recordings read them from the package."""
+    (wheel,) = downloads[""][0].glob("*.whl")
+    package, names = ROOT / "src", set(zipfile.ZipFile(wheel).namelist())
     files = [p for p in package.rglob("*") if p.suffix in (".py", ".json", ".typed")]
-    assert {p.relative_to(package).as_posix() for p in files} <= held
+    assert {p.relative_to(package).as_posix() for p in files} <= names
 
 
-def test_the_menu_offers_what_there_is(taken):
-    """Files beside the page; the services only when somebody said where the site is."""
+def test_the_menu_offers_files_and_with_an_address_services(downloads):
+    """A page without a notebook, or with ``notebook: false``, offers its source only."""
     files = {"Notebook": "index.ipynb", "Markdown source": "index.md"}
-    found = {}
-    for base, (site, _) in taken.items():
-        found[base] = offered(site / "index.html")
+    links = {}
+    for base, (site, _) in downloads.items():
+        links[base] = menu_links(site / "index.html")
         assert (site / "index.md").read_text("utf-8") == HEAD + PAGE
-        assert list(offered(site / "other.html")) == ["Markdown source"]
-        assert offered(site / "search.html") == {}
-    assert found[""] == files
-    assert found[BASE].items() >= files.items()
+        assert list(menu_links(site / "other.html")) == ["Markdown source"]
+        assert menu_links(site / "search.html") == {}
+    assert links[""] == files
+    assert links[BASE].items() >= files.items()
     notebook = "https%3A%2F%2Fexample.org%2Fsite%2Findex.ipynb"
-    assert found[BASE]["Open in Colab"].endswith(f"#fileId={notebook}")
-    binder, _, path = found[BASE]["Open in Binder"].partition("?urlpath=")
+    assert links[BASE]["Open in Colab"].endswith(f"#fileId={notebook}")
+    binder, _, path = links[BASE]["Open in Binder"].partition("?urlpath=")
     assert binder == "https://mybinder.org/v2/gh/owner/name/HEAD"
     assert unquote(path) == f"lab?fromURL={notebook}"
 
 
-def offered(path):
-    """Return the address of each way to take a page away."""
+def menu_links(path):
+    """Return the links of the menu of downloads by their text."""
     menu = soup(path).select("#take-away a")
     assert all(a.has_attr("download") == ("://" not in a["href"]) for a in menu)
     return {a.get_text(): a["href"] for a in menu}
 
 
 @pytest.mark.parametrize(
-    ("source", "left"),
+    ("source", "expected"),
     [
         ("x = 1\nglue('a', x)", "x = 1"),
         ("from myst_nb import glue\nglue('a', 'é; b', display=False)  # said\nx = 1", "x = 1"),
@@ -153,32 +160,71 @@ def offered(path):
             "for k in range(3):\n    y = k",
         ),
         ("# about glue\nx = 'glue'", "# about glue\nx = 'glue'"),
+        ("glue('a', round(max(x)), display=False)\nx = 1", "x = 1"),
+        ("glue('a', 2 * step(model)['ms'], display=False)", "2 * step(model)['ms'];"),
+        ("for k in 'ab':\n    glue(k, f(k))\nx = 1", "for k in 'ab':\n    f(k);\nx = 1"),
     ],
 )
-def test_glue_is_left_out(source, left):
-    """And nothing else."""
-    assert without_glue(source) == left
+def test_glue_is_removed_except_what_it_calls(source, expected):
+    """Later cells may depend on what a call changes; builtins change nothing."""
+    assert without_glue(source) == expected
 
 
 @pytest.mark.parametrize(
     "source", ["x = glue('a', 1)", "x = 1; glue('a', x)", "[glue(k, k) for k in 'ab']"]
 )
-def test_glue_that_cannot_be_left_out_is_refused(source):
-    """Rather than left in a notebook in which it does not exist."""
+def test_glue_that_cannot_be_removed_is_refused(source):
+    """A notebook has no glue."""
     with pytest.raises(ValueError, match=r"shares its line|a notebook has no glue"):
         without_glue(source)
 
 
-def test_a_node_that_no_notebook_shows_is_named(caplog):
-    """Instead of being lost in silence."""
-    blocks(nodes.field_list("", nodes.field()), lambda _: None)
+LINES = st.lists(
+    st.sampled_from(
+        ["n = len(x)", "def f(n):\n    return n", "for k in x:\n    f(k)", "# glue", "s = 'é'"]
+    )
+)
+
+
+@given(LINES, LINES, st.booleans())
+def test_removing_glue_keeps_all_other_code(before, after, has_comment):
+    """Wherever a glue statement is between other statements, only its line goes."""
+    statement = "glue('n', (n, 'é'), display=False)" + "  # a number" * has_comment
+    source = "\n".join([*before, statement, *after])
+    expected = ast.dump(ast.parse("\n".join([*before, *after])))
+    assert ast.dump(ast.parse(without_glue(source))) == expected
+
+
+TEXT = st.text("ab1\\`*_[]<>|$~#+-.)( ", min_size=1).map(str.strip).filter(bool)
+
+
+@given(st.lists(TEXT, min_size=1, max_size=3))
+def test_text_and_code_survive_a_markdown_parser(texts):
+    """A notebook shows the characters of the page, whatever they mean in Markdown."""
+    paragraph = nodes.paragraph()
+    for text in texts:
+        paragraph += [nodes.Text(f"{text} "), nodes.literal("", text), nodes.Text(" ")]
+    (block,) = to_blocks(paragraph, lambda _: None)
+    (opening, inline, _) = MarkdownIt().parse(block)
+    assert opening.type == "paragraph_open"
+    assert {token.type for token in inline.children} <= {"text", "text_special", "code_inline"}
+    shown = "".join(token.content for token in inline.children)
+    assert shown.split() == paragraph.astext().split()
+
+
+def test_an_unknown_node_is_a_warning(caplog):
+    """Its content does not disappear silently."""
+    to_blocks(nodes.field_list("", nodes.field()), lambda _: None)
     assert "a notebook cannot show docutils.nodes.field_list" in caplog.text
 
 
-def test_copying_takes_neither_prompts_nor_outputs(browser, address):
-    """A doctest of the reference is copied as what one types; an output has no button."""
-    allowed = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"], "origin": address}
-    browser.execute_cdp_cmd("Browser.grantPermissions", allowed)
+def test_copying_omits_prompts_and_outputs(browser, address):
+    """A doctest is copied as it is typed, and outputs have no button."""
+    permissions = {
+        "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"],
+        "origin": address,
+    }
+    browser.execute_cdp_cmd("Browser.grantPermissions", permissions)
     open_page(browser, address, "reference/forms", 1300, "light")
     code = next(
         pre
@@ -192,14 +238,14 @@ def test_copying_takes_neither_prompts_nor_outputs(browser, address):
     copied = browser.execute_async_script(read)
     typed = [line[4:] for line in shown.splitlines() if line.startswith((">>> ", "... "))]
     assert copied.splitlines() == typed
-    assert len(typed) < len(shown.splitlines()), "an example without an output shows nothing here"
+    assert len(typed) < len(shown.splitlines()), "the example has no output"
     open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
     assert browser.find_elements("css selector", ".cell_input button.copybtn")
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")
 
 
 def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address):
-    """A native popover with a name, within the window, that Esc closes."""
+    """It is a native popover with a name, within the window, that Escape closes."""
     open_page(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
     button = browser.find_element("css selector", ".take-away")
     assert button.accessible_name == "Download"

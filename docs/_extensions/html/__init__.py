@@ -1,1 +1,1 @@
-"""A page that is light, private and accessible."""
+"""Accessible HTML, style sheets, scripts and metadata of pages, without third parties."""

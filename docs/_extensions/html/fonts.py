@@ -1,4 +1,4 @@
-"""The characters in use, out of fonts of many: the icons of Font Awesome, the signs of formulas."""
+"""Subset fonts to the characters that the site uses: Font Awesome's icons and signs of formulas."""
 
 import base64
 import html
@@ -12,69 +12,69 @@ from pathlib import Path
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
-logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells each step otherwise
-FACE = re.compile(r"@font-face\{[^}]*?url\(([^)]*/(fa-[\w-]+\.woff2))\)[^}]*\}")
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # its default logs each step
+FONT_FACE = re.compile(r"@font-face\{[^}]*?url\(([^)]*/(fa-[\w-]+\.woff2))\)[^}]*\}")
 ICONS = "fa-solid-900.woff2"  # the only style of Font Awesome on these pages
 # Few phones have a font with stretching brackets. A part of STIX Two Math, see the README there.
-FORMULAS = Path(__file__).parents[2] / "_fonts" / "stix-two-math.woff2"
-ROOT = "√"  # which a browser draws where no letter stands
-# As which signs a browser sets a variable of one letter.
+FORMULA_FONT = Path(__file__).parents[2] / "_fonts" / "stix-two-math.woff2"
+RADICAL = "√"  # drawn by <msqrt>, whose text does not contain it
+# The italic character that a browser draws for a variable of one letter.
 ITALIC = {
     unicodedata.normalize("NFKC", chr(code)): code
     for code in [0x210E, *range(0x1D434, 0x1D468), *range(0x1D6E2, 0x1D71C)]
 }
 
 
-def subset(font: Path, codes: Iterable[int]) -> bytes:
-    """Give the font with these characters alone, with its copyright and license."""
-    loaded, made = TTFont(font, recalcTimestamp=False), io.BytesIO()
-    if "MATH" in loaded:
-        _one_root(loaded)
+def subset_font(path: Path, codes: Iterable[int]) -> bytes:
+    """Return a font as WOFF2 with these code points only, its copyright and its license."""
+    font, file = TTFont(path, recalcTimestamp=False), io.BytesIO()
+    if "MATH" in font:
+        _remove_large_radicals(font)
     subsetter = Subsetter(Options(layout_features=["ssty"], name_IDs=[0, 13, 14]))
     subsetter.populate(unicodes=codes)
-    subsetter.subset(loaded)
-    loaded.flavor = "woff2"
-    loaded.save(made)
-    return made.getvalue()
+    subsetter.subset(font)
+    font.flavor = "woff2"
+    font.save(file)
+    return file.getvalue()
 
 
-def _one_root(font: TTFont) -> None:
-    """Leave the root one size: a browser keeps room for the widest that the font has."""
-    variants, root = font["MATH"].table.MathVariants, font.getBestCmap().get(ord(ROOT))
-    if root in (grow := variants.VertGlyphCoverage.glyphs):
-        del variants.VertGlyphConstruction[grow.index(root)]
-        grow.remove(root)
+def _remove_large_radicals(font: TTFont) -> None:
+    """Keep the radical in one size, since a browser reserves the width of the widest."""
+    variants, radical = font["MATH"].table.MathVariants, font.getBestCmap().get(ord(RADICAL))
+    if radical in (glyphs := variants.VertGlyphCoverage.glyphs):
+        del variants.VertGlyphConstruction[glyphs.index(radical)]
+        glyphs.remove(radical)
         variants.VertGlyphCount -= 1
 
 
-def with_icons(css: str, static: Path) -> str:
-    """Replace the faces of Font Awesome by one of the icons that the style sheet names."""
-    rest = FACE.sub("", css)
-    codes = {ord(char) for char in rest if 0xE000 <= ord(char) <= 0xF8FF}
-    codes |= {int(code, 16) for code in re.findall(r"\\([ef][0-9a-f]{3})\b", rest)}
+def subset_icons(css: str, static: Path) -> str:
+    """Replace Font Awesome's fonts in a style sheet by one with the icons that the sheet names."""
+    rules = FONT_FACE.sub("", css)
+    codes = {ord(char) for char in rules if 0xE000 <= ord(char) <= 0xF8FF}
+    codes |= {int(code, 16) for code in re.findall(r"\\([ef][0-9a-f]{3})\b", rules)}
 
-    def face(found: re.Match[str]) -> str:
-        if found[2] != ICONS:
+    def embed(face: re.Match[str]) -> str:
+        if face[2] != ICONS:
             return ""
-        return found.group().replace(found[1], as_data(subset(static / found[1], codes)))
+        return face.group().replace(face[1], data_url(subset_font(static / face[1], codes)))
 
-    return FACE.sub(face, css)
-
-
-def for_formulas(signs: Iterable[int]) -> str:
-    """Give the style sheet with the font of the formulas, so that none is seen in another first."""
-    data = as_data(subset(FORMULAS, signs))
-    return f'@font-face{{font-family:"STIX Two Math";src:url({data})}}\n'
+    return FONT_FACE.sub(embed, css)
 
 
-def as_data(font: bytes) -> str:
-    """Give a font as an address that needs no request, and may be read from a file's page."""
+def formula_font_face(signs: Iterable[int]) -> str:
+    """Return a rule that embeds the font of formulas, so that they are drawn in no other first."""
+    url = data_url(subset_font(FORMULA_FONT, signs))
+    return f'@font-face{{font-family:"STIX Two Math";src:url({url})}}\n'
+
+
+def data_url(font: bytes) -> str:
+    """Return a font as a data URL, which a page opened as a file may load too."""
     return f"data:font/woff2;base64,{base64.b64encode(font).decode()}"
 
 
-def signs(formulas: Iterable[str]) -> set[int]:
-    """Give the code points that formulas in MathML are set with."""
-    written = "".join(formulas)
-    text = set(html.unescape(re.sub("<[^>]*>", "", written)))
-    text |= {ROOT} if re.search("<m(sqrt|root)", written) else set()
+def formula_signs(formulas: Iterable[str]) -> set[int]:
+    """Return the code points with which a browser draws formulas in MathML."""
+    markup = "".join(formulas)
+    text = set(html.unescape(re.sub("<[^>]*>", "", markup)))
+    text |= {RADICAL} if re.search("<m(sqrt|root)", markup) else set()
     return {ord(char) for char in text} | {ITALIC[char] for char in text & ITALIC.keys()}

@@ -1,4 +1,4 @@
-"""Writes formulas as MathML, which every browser sets by itself, with a font that has its signs."""
+"""Write formulas as MathML, which browsers render without a script."""
 
 import re
 from html import escape
@@ -12,20 +12,28 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.html.fonts import FORMULAS, signs
+from _extensions.html.fonts import FORMULA_FONT, formula_signs
 
 LOG = logging.getLogger(__name__)
-KNOWN = set(TTFont(FORMULAS).getBestCmap())
+FONT_CODES = set(TTFont(FORMULA_FONT).getBestCmap())
 CONVERTER = LatexToMathML(fancy_error=False)
-# As high as the root of the font stands above the line: over less it would hang down.
+# The height of the font's radical above the baseline; over lower content it would hang down.
 STRUT = '<mspace height="0.77em"></mspace>'
-TALL = re.compile(r"<(?:msqrt|mroot)>(?:(?!</m(?:sqrt|root)>).)*<m(?:frac|table|under|over|root)")
-
-STOPS = re.compile("[.,;:!?)’]+")
+TALL_ROOT = re.compile(
+    r"<(?:msqrt|mroot)>(?:(?!</m(?:sqrt|root)>).)*<m(?:frac|table|under|over|root)"
+)
+PUNCTUATION = re.compile("[.,;:!?)’]+")
 
 
 def to_mathml(latex: str, *, display: bool) -> str:
     r"""Convert a formula; a line break outside of an environment makes it ``aligned``.
+
+    Raises
+    ------
+    LatexError
+        If a command is unknown or the syntax is wrong.
+    ValueError
+        If browsers would render the formula wrongly, or its font lacks a sign.
 
     >>> to_mathml("x^2", display=False)
     '<math><msup><mi>x</mi><mn>2</mn></msup></math>'
@@ -35,15 +43,15 @@ def to_mathml(latex: str, *, display: bool) -> str:
     if r"\\" in latex and r"\begin" not in latex:
         latex = rf"\begin{{aligned}}{latex}\end{{aligned}}"
     formula: str = CONVERTER.convert_with_local_state(latex, displaystyle=display)
-    if TALL.search(formula):
+    if TALL_ROOT.search(formula):
         raise ValueError(r"the root has one size here, so write (...)^{1/2} over what is tall")
-    if missing := "".join(map(chr, sorted(signs([formula]) - KNOWN))):
-        raise ValueError(f"{FORMULAS.name} lacks {missing!r}; see docs/_fonts/README")
+    if missing := "".join(map(chr, sorted(formula_signs([formula]) - FONT_CODES))):
+        raise ValueError(f"{FORMULA_FONT.name} lacks {missing!r}; see docs/_fonts/README")
     return formula.replace("<msqrt>", f"<msqrt>{STRUT}")
 
 
-def _set(node: nodes.math | nodes.math_block, *, display: bool) -> str:
-    """Convert the formula of a node; one that cannot be set is warned of, and the build stops."""
+def _convert(node: nodes.math | nodes.math_block, *, display: bool) -> str:
+    """Return the MathML of a node; a formula that cannot be converted causes a warning."""
     try:
         return to_mathml(node.astext().strip(), display=display)
     except (LatexError, ValueError) as error:
@@ -52,19 +60,19 @@ def _set(node: nodes.math | nodes.math_block, *, display: bool) -> str:
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    """Write a formula within a sentence."""
-    formula = _set(node, display=False)
+    """Write an inline formula."""
+    formula = _convert(node, display=False)
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
     self.body.append(f"{formula}</span>")
     raise nodes.SkipNode
 
 
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on lines of its own, with its number where it has one."""
-    formula = _set(node, display=True)
-    # A wide one scrolls, so it can be reached by the tab key, and then needs a name.
-    name: dict[str, Any] = {"role": "group", "aria-label": "formula"}
-    self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight", **name))
+    """Write a displayed formula, with its number if it has one."""
+    formula = _convert(node, display=True)
+    # A wide formula scrolls, so the tab key stops at it, and then it needs a name.
+    label: dict[str, Any] = {"role": "group", "aria-label": "formula"}
+    self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight", **label))
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")
@@ -74,17 +82,17 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def keep_punctuation_with_formulas(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
-    """Keep a formula on one line with the stop behind it, and with a bracket before it.
+    """Keep a formula on one line with the punctuation after it and a parenthesis before it.
 
-    A browser takes a formula for a picture, before and after which any line may end.
+    A browser may break a line before and after ``math``, as at an image.
     """
     for formula in list(doctree.findall(nodes.math)):
-        parent, place = formula.parent, formula.parent.index(formula)
-        after = parent[place + 1] if place + 1 < len(parent) else None
-        if isinstance(after, nodes.Text) and (found := STOPS.match(after)):
-            whole = nodes.inline("", "", formula, nodes.Text(found[0]), classes=["whole"])
-            parent[place : place + 2] = [whole, nodes.Text(after[found.end() :])]
-            before = parent[place - 1] if place else None
+        parent, index = formula.parent, formula.parent.index(formula)
+        after = parent[index + 1] if index + 1 < len(parent) else None
+        if isinstance(after, nodes.Text) and (stop := PUNCTUATION.match(after)):
+            unit = nodes.inline("", "", formula, nodes.Text(stop[0]), classes=["unbroken"])
+            parent[index : index + 2] = [unit, nodes.Text(after[stop.end() :])]
+            before = parent[index - 1] if index else None
             if isinstance(before, nodes.Text) and before.endswith("("):
-                parent[place - 1] = nodes.Text(before[:-1])
-                whole.insert(0, nodes.Text("("))
+                parent[index - 1] = nodes.Text(before[:-1])
+                unit.insert(0, nodes.Text("("))

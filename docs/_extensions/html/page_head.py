@@ -1,16 +1,19 @@
-"""Gives each page the scripts that it uses, all deferred, and the policy that allows no others.
+"""Select the scripts that each page loads, and write its Content-Security-Policy.
 
-Every template in ``docs/_templates`` says what it leaves out of the theme, and until when.
+Every template in ``docs/_templates`` names what it replaces in the theme, and when it can go.
 """
 
 import base64
+import re
 from hashlib import sha256
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
-# The scheme is known before anything is painted: as chosen, or as the system has it.
+LOG = logging.getLogger(__name__)
+# Sets the color scheme before the first paint: the reader's choice, or the system's.
 SCHEME_SCRIPT = (
     'try{var m=localStorage.getItem("mode")}catch(e){}'
     'm=m=="light"||m=="dark"?m:"auto";'
@@ -18,9 +21,9 @@ SCHEME_SCRIPT = (
     'd.theme=m!="auto"?m:matchMedia("(prefers-color-scheme:dark)").matches?"dark":"light"'
     "})(document.documentElement.dataset)"
 )
-# The font of the formulas is there before they are laid out, so that no line moves afterwards.
+# Loads the font of formulas before the layout, so that no line moves afterwards.
 FORMULA_SCRIPT = "document.fonts.load('1em \"STIX Two Math\"')"
-# Matplotlib writes the colors of a drawing as style attributes; pictures in CSS are data.
+# Matplotlib writes the colors of a figure as style attributes; images in style sheets are data.
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -32,40 +35,51 @@ POLICY = {
     "base-uri": "'none'",
     "form-action": "'self'",
 }
-# These are loaded only where the page's text has the mark, those without one nowhere.
+# A page loads these scripts only if its body contains the mark; None means never.
 MARKS = {
     "clipboard.min.js": 'class="highlight',
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
     "explorer.js": "<lookup-explorer",
     "symptoms.js": 'class="symptom-box"',
-    "doctools.js": None,  # folds the rows of a module index, which this site does without
-    "translations.js": None,  # words of Sphinx's own search
-    "sphinx_highlight.js": None,  # marks what Sphinx's search found; its link is an inline script
+    "doctools.js": None,  # folds the rows of a module index, which this site does not have
+    "translations.js": None,  # messages of Sphinx's own search
+    "sphinx_highlight.js": None,  # highlights results of Sphinx's own search
 }
+IMAGE_WITHOUT_TEXT = re.compile(r"""<img\b(?![^>]*\salt=(?:"[^"]+"|'[^']+'))[^>]*>""")
 
 
 def select_scripts(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Keep the page's scripts but those that it does not use, and no inline ones."""
+    """Drop inline scripts and scripts that the page does not use, and write the policy."""
     body = context.get("body", "")
-    kept = []
+    selected = []
     for script in context["script_files"]:
         name = str(script.filename or "").rpartition("/")[2]
         mark = MARKS.get(name, "")
         if name and mark is not None and mark in body:
             script.attributes.setdefault("defer", "defer")
-            kept.append(script)
-    context["script_files"] = kept
+            selected.append(script)
+    context["script_files"] = selected
     context["scheme_script"] = SCHEME_SCRIPT
     context["formula_script"] = FORMULA_SCRIPT if "<math" in body else ""
-    context["policy"] = policy(SCHEME_SCRIPT, context["formula_script"])
+    context["policy"] = content_security_policy(SCHEME_SCRIPT, context["formula_script"])
 
 
-def policy(*inline: str) -> str:
-    """Allow what the page loads, and of scripts within it these alone."""
-    digests = (base64.b64encode(sha256(text.encode()).digest()).decode() for text in inline if text)
-    scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)])
-    rules = POLICY | {"script-src": scripts}
-    return "; ".join(f"{what} {where}" for what, where in rules.items())
+def content_security_policy(*inline_scripts: str) -> str:
+    """Return the policy that allows these inline scripts and what the site itself serves."""
+    scripts = (script.encode() for script in inline_scripts if script)
+    digests = (base64.b64encode(sha256(script).digest()).decode() for script in scripts)
+    sources = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)])
+    directives = POLICY | {"script-src": sources}
+    return "; ".join(f"{name} {value}" for name, value in directives.items())
+
+
+def warn_of_images_without_text(
+    _app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
+) -> None:
+    """Warn of images without alternative text, in Markdown, HTML and outputs of cells alike."""
+    for image in IMAGE_WITHOUT_TEXT.finditer(context.get("body", "")):
+        message = f"an image has no alternative text: {image[0]:.80}; describe it in `alt`"
+        LOG.warning(message, location=page)

@@ -1,4 +1,4 @@
-"""Leaves in the built site one style sheet, and in ``_static`` no file that nothing names."""
+"""Write one purged style sheet for the site, and delete unused files from ``_static``."""
 
 import os
 import re
@@ -9,126 +9,129 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from _extensions.html.fonts import FORMULAS, for_formulas, signs, with_icons
-from _extensions.html.style_sheet import names_in, purge, words_in
+from _extensions.html.fonts import FORMULA_FONT, formula_font_face, formula_signs, subset_icons
+from _extensions.html.style_sheet import names_in_page, names_in_script, purge
 from _extensions.paths import ROOT, SECOND_LANGUAGE
 
 PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "palette.py"
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
-FONT_SHEET = "formulas.css"  # linked by the pages with formulas only
+FORMULA_SHEET = "formulas.css"  # linked by pages with formulas only
 LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
-TEXTS = ("sections/", "search-sections.js")  # scripts that hold the pages' words
-# What style sheets are made with, besides what the build has: fonts, libraries and this code.
-FACTS = [FORMULAS, ROOT / "constraints.txt", *sorted(Path(__file__).parent.glob("*.py"))]
-READ = {".css", ".js", ".json", ".svg", ".webmanifest"}  # files that may name others
+PAGE_TEXTS = ("sections/", "search-sections.js")  # scripts with the text of pages
+# Files that the style sheets depend on besides the site itself: fonts, libraries and this code.
+DEPENDENCIES = [FORMULA_FONT, ROOT / "constraints.txt", *sorted(Path(__file__).parent.glob("*.py"))]
+READABLE = {".css", ".js", ".json", ".svg", ".webmanifest"}  # suffixes of files that name others
 
 
 def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
-    """Write the style sheets, let the pages link to them, and delete what nothing names."""
+    """Write the style sheets, link the pages to them, and delete unused files.
+
+    Purging takes seconds, so the sheets are kept while a digest of all inputs stays the same.
+    """
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir, "_static")
-    apart = {
-        static,
-        Path(app.outdir, SECOND_LANGUAGE),
-    }
-    paths = [path for path in Path(app.outdir).rglob("*.html") if apart.isdisjoint(path.parents)]
+    excluded = {static, Path(app.outdir, SECOND_LANGUAGE)}
+    paths = [path for path in Path(app.outdir).rglob("*.html") if excluded.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
-    there = [path for path in (static / SHEET, static / FONT_SHEET) if path.exists()]
-    made = {path.name: path.read_text("utf-8") for path in there}
-    # A page that this build did not write again links to what was made of its style sheets.
-    before, stamp = head_of(made.get(SHEET, ""))
+    previous = [path for path in (static / SHEET, static / FORMULA_SHEET) if path.exists()]
+    written = {path.name: path.read_text("utf-8") for path in previous}
+    # A page that this build did not write links to the merged sheet, whose header names its parts.
+    header, previous_digest = parse_header(written.get(SHEET, ""))
     linked = [name for page in pages.values() for _, name in LINK.findall(page)]
-    names = [name for name in dict.fromkeys([*before, *linked]) if (static / name).exists()]
-    sheets = [static / name for name in names if name not in (SHEET, FONT_SHEET)]
-    others = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
-    others -= {*sheets, static / SHEET, static / FONT_SHEET}
+    names = [name for name in dict.fromkeys([*header, *linked]) if (static / name).exists()]
+    names = [name for name in names if name not in (SHEET, FORMULA_SHEET)]
+    files = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
+    files -= {static / name for name in (*names, SHEET, FORMULA_SHEET)}
 
-    kept = named(others, pages.values())
-    used = {name for page in pages.values() for name in names_in(page)}
-    for script in kept:
-        if script.suffix == ".js" and not script.relative_to(static).as_posix().startswith(TEXTS):
-            used |= words_in(script.read_text("utf-8"))
-    whole = "\n".join([palette(), *(read(static, path) for path in sheets)])
-    drawn = signs(formula for page in pages.values() for formula in FORMULA.findall(page))
-    facts = [whole, *sorted(used), *map(chr, sorted(drawn))]
-    data = [*(path.read_bytes() for path in FACTS), "\0".join(facts).encode()]
-    now = sha256(b"".join(data)).hexdigest()
-    if len(made) < 2 or stamp != now:  # to make them takes seconds
-        names = [path.relative_to(static).as_posix() for path in sheets]
-        css = with_icons(purge(whole, used), static)
-        # The one with the stamp last: after a kill between them both are made again.
-        made = {FONT_SHEET: for_formulas(drawn), SHEET: headed(names, now, css)}
-    delete(static, but=kept | named(others, made.values()))
-    for name, text in made.items():
+    needed = referenced_files(files, pages.values())
+    used = {name for page in pages.values() for name in names_in_page(page)}
+    for path in needed:
+        if path.suffix == ".js" and not path.relative_to(static).as_posix().startswith(PAGE_TEXTS):
+            used |= names_in_script(path.read_text("utf-8"))
+    sheets = {PALETTE.name: palette()}
+    for name in names:
+        sheets |= read_sheet(static, static / name)
+    signs = formula_signs(math for page in pages.values() for math in FORMULA.findall(page))
+    inputs = "\0".join([*sheets.values(), *sorted(used), *map(chr, sorted(signs))])
+    data = [*(path.read_bytes() for path in DEPENDENCIES), inputs.encode()]
+    digest = sha256(b"".join(data)).hexdigest()
+    if len(written) < 2 or previous_digest != digest:
+        css = subset_icons(purge(sheets, used), static)
+        # The sheet with the digest is written last, so an interrupted build writes both again.
+        written = {
+            FORMULA_SHEET: formula_font_face(signs),
+            SHEET: f"/* {' '.join([*names, digest])} */\n{css}\n",
+        }
+    delete_files(static, keep=needed | referenced_files(files, written.values()))
+    for name, text in written.items():
         partial = static / f"{name}.partial"
         partial.write_text(text, "utf-8")
-        partial.replace(static / name)  # nobody meets half of one
+        partial.replace(static / name)  # atomic, so a browser never loads half a file
     for path, page in pages.items():
-        if (changed := link(page, made)) != page:
-            path.write_text(changed, "utf-8")
+        if (linked_page := link_sheets(page, written)) != page:
+            path.write_text(linked_page, "utf-8")
 
 
-def headed(names: list[str], stamp: str, css: str) -> str:
-    """Begin a style sheet with a line that says of which ones, and of what else, it was made."""
-    return f"/* {' '.join([*names, stamp])} */\n{css}\n"
-
-
-def head_of(sheet: str) -> tuple[list[str], str]:
-    """Return the names and the stamp of that line, none of a sheet without it."""
-    *names, stamp = sheet.partition("\n")[0][3:-3].split() or [""]
-    return names, stamp
+def parse_header(sheet: str) -> tuple[list[str], str]:
+    """Return the names of the merged sheets and the digest; empty if the header is missing."""
+    *names, digest = sheet.partition("\n")[0][3:-3].split() or [""]
+    return names, digest
 
 
 def palette() -> str:
-    """Return the colors of the figures, as they are drawn, for all else that has them."""
-    colors = runpy.run_path(str(PALETTE))["COLORS"]  # alone: the package around it loads torch
+    """Return the colors of the figures as custom properties of the light scheme."""
+    colors = runpy.run_path(str(PALETTE))["COLORS"]  # importing the package would load torch
     return f'html[data-theme="light"]{{{";".join(map(":".join, colors.items()))}}}'
 
 
-def read(static: Path, path: Path) -> str:
-    """Give the text of a style sheet with those that it imports, its addresses from the folder."""
+def read_sheet(static: Path, path: Path) -> dict[str, str]:
+    """Return a style sheet after those that it imports, with URLs relative to ``static``."""
 
-    def moved(found: re.Match[str]) -> str:
-        target = Path(os.path.normpath(path.parent / found[1])).relative_to(static)
-        return f"url({target.as_posix()}{found[2]})"
+    def relative_url(url: re.Match[str]) -> str:
+        target = Path(os.path.normpath(path.parent / url[1])).relative_to(static)
+        return f"url({target.as_posix()}{url[2]})"
 
-    text, *imports = IMPORT.split(path.read_text("utf-8"))
-    nested = [read(static, path.parent / name) for name in imports[::2]]
-    return "\n".join([*nested, *(URL.sub(moved, part) for part in (text, *imports[1::2]))])
+    css = path.read_text("utf-8")
+    sheets: dict[str, str] = {}
+    for name in IMPORT.findall(css):
+        sheets |= read_sheet(static, path.parent / name)
+    return sheets | {
+        path.relative_to(static).as_posix(): URL.sub(relative_url, IMPORT.sub("", css))
+    }
 
 
-def named(files: set[Path], texts: Iterable[str]) -> set[Path]:
-    """Give the files whose names stand in the texts, and those that they name in turn."""
-    found: set[Path] = set()
+def referenced_files(files: set[Path], texts: Iterable[str]) -> set[Path]:
+    """Return the files whose names are in the texts, and those that these files name in turn."""
+    referenced: set[Path] = set()
     while texts := list(texts):
-        new = {path for path in files - found if any(path.name in text for text in texts)}
-        found |= new
-        texts = [path.read_text("utf-8") for path in new if path.suffix in READ]
-    return found
+        new = {path for path in files - referenced if any(path.name in text for text in texts)}
+        referenced |= new
+        texts = [path.read_text("utf-8") for path in new if path.suffix in READABLE]
+    return referenced
 
 
-def delete(static: Path, but: set[Path]) -> None:
-    """Delete all other files, and folders without any."""
-    for path in sorted(static.rglob("*"), reverse=True):
-        if path.is_file() and path not in but:
+def delete_files(folder: Path, keep: set[Path]) -> None:
+    """Delete all other files of a folder, and folders that become empty."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_file() and path not in keep:
             path.unlink()
         elif path.is_dir() and not any(path.iterdir()):
             path.rmdir()
 
 
-def link(page: str, made: dict[str, str]) -> str:
-    """Replace the page's style sheets by those made of them, where the first of them stands."""
+def link_sheets(page: str, sheets: dict[str, str]) -> str:
+    """Return a page whose links to style sheets are replaced by links to the written ones."""
     first = LINK.search(page)
     if not first:
         return page
     links = ""
-    for name in (SHEET, FONT_SHEET):
+    for name in (SHEET, FORMULA_SHEET):
         if name == SHEET or "<math" in page:
-            rules = made[name].rpartition("*/")[2]  # of what it was made is no matter to a browser
-            address = f"{first[1]}{name}?v={sha256(rules.encode()).hexdigest()[:8]}"
-            links += f'    <link rel="stylesheet" href="{address}" />\n'
+            rules = sheets[name].rpartition("*/")[2]
+            version = sha256(rules.encode()).hexdigest()[:8]
+            links += f'    <link rel="stylesheet" href="{first[1]}{name}?v={version}" />\n'
     return page[: first.start()] + links + LINK.sub("", page[first.start() :])

@@ -1,71 +1,94 @@
-"""One small style sheet of many: without what no page uses, right on paper and without scripts.
+"""Merge style sheets into one that has only rules for the site's pages.
 
-Only text goes in and comes out; ``site_files.py`` reads and writes the files.
+Its rules also apply on paper and without scripts. ``site_files.py`` reads and writes the files.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import tinycss2
 from tinycss2 import ast
 
 NESTING = {"media", "supports", "layer", "container"}
 PROPERTY = re.compile(r"--[\w-]+")
-ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB name it
+ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB select it
 LIGHT = re.compile(rf"""{ROOT}\[data-theme=["']?light["']?\]""")
 DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
-CHOSEN = re.compile(rf"{ROOT}\[data-theme\]")
+EITHER = re.compile(rf"{ROOT}\[data-theme\]")
 
 
-def names_in(html: str) -> set[str]:
-    """Return the classes, ids, elements and custom properties that a page names."""
+def names_in_page(html: str) -> set[str]:
+    """Return the classes, ids, elements and custom properties that a page uses."""
     attributes = " ".join(re.findall(r'\b(?:class|id)="([^"]*)"', html)).split()
     return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html), *PROPERTY.findall(html)}
 
 
-def words_in(script: str) -> set[str]:
-    """Return every word of a script, since any may be a name that it adds."""
+def names_in_script(script: str) -> set[str]:
+    """Return every word of a script, since each may be a name that it adds to a page."""
     return set(re.findall(r"[\w-]+", script))
 
 
-def purge(css: str, used: set[str]) -> str:
-    """Keep the rules that can apply, then the custom properties and keyframes that they name."""
-    rules = list(_rules(tinycss2.parse_stylesheet(css, True, True), used))
+def purge(sheets: Mapping[str, str], used: set[str]) -> str:
+    """Return the rules of style sheets whose names are all used.
+
+    Custom properties and keyframes are kept if a remaining rule refers to them.
+
+    Parameters
+    ----------
+    sheets
+        The text of each style sheet by its name.
+    used
+        Classes, ids, elements and custom properties of pages and scripts.
+
+    Raises
+    ------
+    ValueError
+        If a style sheet has a syntax error outside of a declaration.
+    """
+    rules = [rule for name, css in sheets.items() for rule in _rules(_parse(name, css), used)]
     while True:
         text = "".join(rules)
-        named = used | set(re.findall(r"var\(\s*(--[\w-]+)", text))
-        kept = [_without_unnamed(rule, named, text) for rule in rules]
-        if kept == rules:
+        names = used | set(re.findall(r"var\(\s*(--[\w-]+)", text))
+        remaining = [_without_unused(rule, names, text) for rule in rules]
+        if remaining == rules:
             return text
-        rules = kept
+        rules = remaining
 
 
-def _rules(parsed: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
-    """Give the text of each rule that can apply."""
-    for rule in parsed:
-        if isinstance(rule, ast.QualifiedRule):
-            matching = [text for text, parts in _selectors(rule.prelude) if _applies(parts, used)]
-            body = _declarations(rule.content)
+def _parse(name: str, css: str) -> list[ast.Node]:
+    """Parse a style sheet and raise on errors; a browser would drop the next rules silently."""
+    tokens = tinycss2.parse_component_value_list(css)
+    if tinycss2.serialize(tokens).count("}") != css.count("}"):  # the parser closes open blocks
+        raise ValueError(f"{name} lacks a closing brace")
+    parsed: list[ast.Node] = tinycss2.parse_stylesheet(tokens, True, True)
+    for node in parsed:
+        for part in (node, *(getattr(node, "prelude", None) or ())):
+            if isinstance(part, ast.ParseError):
+                raise ValueError(f"{name}, line {part.source_line}: {part.message}")
+    return parsed
+
+
+def _rules(nodes: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
+    """Yield the text of each rule that can apply."""
+    for node in nodes:
+        if isinstance(node, ast.QualifiedRule):
+            matching = [text for text, parts in _selectors(node.prelude) if _can_apply(parts, used)]
+            body = _declarations(node.content)
             if matching and body:
-                yield from _in_both_schemes(matching, body)
-        elif isinstance(rule, ast.AtRule) and rule.content is None:
-            if rule.lower_at_keyword != "charset":
-                yield f"@{rule.at_keyword}{_text(rule.prelude)};"
-        elif isinstance(rule, ast.AtRule) and rule.lower_at_keyword in NESTING:
-            inner = tinycss2.parse_blocks_contents(rule.content, True, True)
-            if text := "".join(_rules(inner, used)):
-                yield f"@{rule.lower_at_keyword}{_text(rule.prelude)}{{{text}}}"
-        elif isinstance(rule, ast.AtRule):
-            yield f"@{rule.at_keyword}{_text(rule.prelude)}{{{_text(rule.content)}}}"
-        elif isinstance(rule, ast.ParseError):
-            raise ValueError(
-                f"line {rule.source_line} of a style sheet cannot be read: {rule.message}; "
-                "expected rules of CSS, see the style sheets in docs/_static."
-            )
+                yield from _for_both_schemes(matching, body)
+        elif isinstance(node, ast.AtRule) and node.content is None:
+            if node.lower_at_keyword != "charset":
+                yield f"@{node.at_keyword}{_text(node.prelude)};"
+        elif isinstance(node, ast.AtRule) and node.lower_at_keyword in NESTING:
+            nested = tinycss2.parse_blocks_contents(node.content, True, True)
+            if text := "".join(_rules(nested, used)):
+                yield f"@{node.lower_at_keyword}{_text(node.prelude)}{{{text}}}"
+        elif isinstance(node, ast.AtRule):
+            yield f"@{node.at_keyword}{_text(node.prelude)}{{{_text(node.content)}}}"
 
 
 def _selectors(prelude: list[ast.Node]) -> Iterator[tuple[str, list[ast.Node]]]:
-    """Split a list of selectors at its commas."""
+    """Yield the text and the tokens of each selector of a list."""
     parts: list[ast.Node] = []
     for token in [*prelude, None]:
         if token is None or token == ",":
@@ -75,58 +98,58 @@ def _selectors(prelude: list[ast.Node]) -> Iterator[tuple[str, list[ast.Node]]]:
             parts.append(token)
 
 
-def _applies(selector: list[ast.Node], used: set[str]) -> bool:
-    """Say whether all names outside of parentheses and brackets are used; states always are."""
-    before = ""
+def _can_apply(selector: list[ast.Node], used: set[str]) -> bool:
+    """Return whether all names outside of parentheses, brackets and states are used."""
+    previous = ""
     for token in selector:
-        named = isinstance(token, ast.HashToken | ast.IdentToken) and before != ":"
-        if named and token.value not in used:
+        is_name = isinstance(token, ast.HashToken | ast.IdentToken) and previous != ":"
+        if is_name and token.value not in used:
             return False
-        before = token.value if isinstance(token, ast.LiteralToken) else ""
+        previous = token.value if isinstance(token, ast.LiteralToken) else ""
     return True
 
 
-def _in_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
-    """Let the light rules hold on paper too, and the dark ones without scripts where asked for."""
-    plain = [CHOSEN.sub("html:is([data-theme],:root)", text) for text in selectors]
+def _for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
+    """Yield the rule with versions for print, which is light, and for pages without scripts."""
+    plain = [EITHER.sub("html:is([data-theme],:root)", text) for text in selectors]
     dark = [text for text in plain if DARK.search(text)]
     light = [text for text in plain if LIGHT.search(text)]
-    rest = [LIGHT.sub("html:not([data-theme=dark])", text) for text in plain if text not in dark]
-    if rest:
-        yield f"{','.join(rest)}{{{body}}}"
+    always = [LIGHT.sub("html:not([data-theme=dark])", text) for text in plain if text not in dark]
+    if always:
+        yield f"{','.join(always)}{{{body}}}"
     if light:
         on_paper = (LIGHT.sub("html[data-theme=dark]", text) for text in light)
         yield f"@media print{{{','.join(on_paper)}{{{body}}}}}"
     if dark:
-        unset = (DARK.sub("html:not([data-theme])", text) for text in dark)
+        without_script = (DARK.sub("html:not([data-theme])", text) for text in dark)
         yield f"@media screen{{{','.join(dark)}{{{body}}}}}"
-        asked = "@media screen and (prefers-color-scheme:dark)"
-        yield f"{asked}{{{','.join(unset)}{{{body}}}}}"
+        system_is_dark = "@media screen and (prefers-color-scheme:dark)"
+        yield f"{system_is_dark}{{{','.join(without_script)}{{{body}}}}}"
 
 
 def _declarations(content: list[ast.Node]) -> str:
-    """Write a rule's body without comments and needless space."""
-    found = []
+    """Return the body of a rule without comments and needless space."""
+    declarations = []
     for part in tinycss2.parse_blocks_contents(content, True, True):
         if isinstance(part, ast.Declaration):
-            value = f"{part.name}:{_text(part.value).strip()}"
-            found.append(f"{value}!important" if part.important else value)
+            text = f"{part.name}:{_text(part.value).strip()}"
+            declarations.append(f"{text}!important" if part.important else text)
         elif not isinstance(part, ast.ParseError):
-            found.append(_text([part]))
-    return ";".join(found)
+            declarations.append(_text([part]))
+    return ";".join(declarations)
 
 
-def _without_unnamed(rule: str, named: set[str], text: str) -> str:
-    """Drop custom properties that nothing reads, and fonts and keyframes that nothing names."""
-    if found := re.match(r"@(?:-webkit-)?keyframes\s+([\w-]+)", rule):
-        return rule if re.search(rf"animation[\w-]*:[^;}}]*\b{found[1]}\b", text) else ""
+def _without_unused(rule: str, names: set[str], css: str) -> str:
+    """Return a rule without custom properties and keyframes that the style sheet never names."""
+    if keyframes := re.match(r"@(?:-webkit-)?keyframes\s+([\w-]+)", rule):
+        return rule if re.search(rf"animation[\w-]*:[^;}}]*\b{keyframes[1]}\b", css) else ""
     if rule.startswith("@font-face"):
         return rule
 
-    def keep(found: re.Match[str]) -> str:
-        return found.group() if found[2] in named else found[1]
+    def keep_used(match: re.Match[str]) -> str:
+        return match.group() if match[2] in names else match[1]
 
-    rule = re.sub(r"([{;])(--[\w-]+):(?:[^;{}\"']|\"[^\"]*\"|'[^']*')*(?=[;}])", keep, rule)
+    rule = re.sub(r"([{;])(--[\w-]+):(?:[^;{}\"']|\"[^\"]*\"|'[^']*')*(?=[;}])", keep_used, rule)
     rule = re.sub(r"([{;]);+", r"\1", rule).replace(";}", "}")
     while re.search(r"[^{}]*\{\}", rule):
         rule = re.sub(r"[^{}]*\{\}", "", rule)
@@ -134,6 +157,6 @@ def _without_unnamed(rule: str, named: set[str], text: str) -> str:
 
 
 def _text(tokens: list[ast.Node]) -> str:
-    """Write tokens with single spaces and no comments."""
-    plain = [token for token in tokens if not isinstance(token, ast.Comment)]
-    return re.sub(r"\s+", " ", tinycss2.serialize(plain))
+    """Return the text of tokens with single spaces and no comments."""
+    without_comments = [token for token in tokens if not isinstance(token, ast.Comment)]
+    return re.sub(r"\s+", " ", tinycss2.serialize(without_comments))

@@ -1,7 +1,7 @@
-"""Writes HTML that assistive technology can read, without markup that nobody sees.
+"""Write accessible HTML without redundant markup.
 
-Each method names what is wrong upstream; where that is mended, the method can go.
-``tests/site/test_browser.py`` has axe look at every page.
+Each method names the defect that it corrects, and can go once that is corrected upstream.
+``tests/site/test_browser.py`` runs axe on every page.
 """
 
 from typing import Any
@@ -11,10 +11,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.writers.html5 import HTML5Translator
 
-# Half of the elements of a page with code, in the color that code has anyway.
-PLAIN = {Token, Text, Whitespace, Name, Operator, Punctuation}
-FRAME = '<div class="pst-scrollable-table-container">'  # the theme's, around a table
-SIGNATURE = {
+# Tokens in the default color of code: half of the elements of a page with code.
+UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Operator, Punctuation}
+TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
+SIGNATURE_TAGS = {
     "<dl>": "<div>",
     "<dd>": '<div class="sig-line">',
     "</dl>": "</div>",
@@ -22,76 +22,81 @@ SIGNATURE = {
 }
 
 
-class Plain(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
-    """Writes no span around names, operators, brackets and spaces."""
+class CodeFormatter(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
+    """Pygments' formatter without a span around tokens in the default color."""
 
     def _get_css_classes(self, ttype: Any) -> str:
-        return "" if ttype in PLAIN else str(super()._get_css_classes(ttype))
+        return "" if ttype in UNSTYLED_TOKENS else str(super()._get_css_classes(ttype))
 
 
-class Writer(HTML5Translator):
-    """Sphinx's writer of HTML, mended."""
+class AccessibleTranslator(HTML5Translator):
+    """Sphinx's HTML translator with corrections."""
 
-    def _replace(self, start: int, old: str, new: str) -> None:
+    def __init__(self, *arguments: Any) -> None:
+        """Drop docutils' viewport, which the theme writes too."""
+        super().__init__(*arguments)
+        self.meta = [tag for tag in self.meta if 'name="viewport"' not in tag]
+
+    def _replace_since(self, start: int, old: str, new: str) -> None:
         self.body[start:] = [piece.replace(old, new) for piece in self.body[start:]]
 
-    def starttag(self, node: Any, tagname: str, *rest: Any, **attributes: Any) -> str:
-        """Name a table's frame and an output in HTML, unless a drawing has words of its own.
+    def starttag(self, node: Any, tagname: str, *arguments: Any, **attributes: Any) -> str:
+        """Name the frames of tables and HTML outputs, unless a figure has a name of its own.
 
-        A source is an item of its list: DPub-ARIA 1.1 withdrew the role that docutils writes.
+        A source is a list item: DPub-ARIA 1.1 deprecates the role that docutils writes.
         """
-        if tagname == "table" and self.body[-1:] == [FRAME]:
+        if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
             name = self.attval(table_name(node))
-            self.body[-1] = FRAME.replace(" ", f' role="group" aria-label="{name}" ')
+            self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"
         elif is_output(node) and "<svg" not in node.astext():
             attributes |= {"role": "group", "aria-label": "output"}
-        return str(super().starttag(node, tagname, *rest, **attributes))
+        return str(super().starttag(node, tagname, *arguments, **attributes))
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
-        """Leave the sign behind a heading to the mouse: the list of contents has its address.
+        """Hide the link beside a heading from the tab key and from screen readers.
 
-        It would be a stop of the tab key and the last word of the heading's name.
+        It would be the last word of the heading's name, and the list of contents has the same link.
         """
         start = len(self.body)
         super().add_permalink_ref(node, title)
-        self._replace(start, "<a ", '<a aria-hidden="true" tabindex="-1" ')
+        self._replace_since(start, "<a ", '<a aria-hidden="true" tabindex="-1" ')
 
     def visit_desc_signature(self, node: nodes.Element) -> None:
-        """Remember where a signature begins."""
-        self.signature = len(self.body)
+        """Store where the signature begins."""
+        self.signature_start = len(self.body)
         super().visit_desc_signature(node)
 
     def depart_desc_signature(self, node: nodes.Element) -> None:
-        """Write a signature's parameters as lines: Sphinx puts a list into a ``dt``."""
-        for old, new in SIGNATURE.items():
-            self._replace(self.signature, old, new)
+        """Write parameters in ``div``: Sphinx writes a list, which ``dt`` cannot contain."""
+        for old, new in SIGNATURE_TAGS.items():
+            self._replace_since(self.signature_start, old, new)
         super().depart_desc_signature(node)
 
     def visit_literal_block(self, node: nodes.literal_block) -> None:
-        """Name what can scroll sideways, and tell input from output: ``pre`` has no name."""
+        """Name what can scroll sideways as code, output or error."""
         start, classes = len(self.body), node["classes"]
         name = "error" if "traceback" in classes else "output" if "output" in classes else "code"
         try:
             super().visit_literal_block(node)
-        finally:  # it raises to skip what is in the node
-            self._replace(start, "<pre", f'<pre role="group" aria-label="{name}"')
+        finally:  # it raises SkipNode
+            self._replace_since(start, "<pre", f'<pre role="group" aria-label="{name}"')
 
-    def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # as docutils names it
-        """Keep *one-hot* on one line of a heading, by a word joiner, which takes no room."""
-        whole = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
-        super().visit_Text(whole if isinstance(node.parent, nodes.title) else node)
+    def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # docutils' name
+        """Keep *one-hot* on one line of a heading with a word joiner, which has no width."""
+        unbroken = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
+        super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
 
 
 def is_output(node: Any) -> bool:
-    """Say whether a node holds an output in HTML."""
+    """Return whether a node is an output in HTML."""
     return isinstance(node, nodes.raw) and "output" in node["classes"]
 
 
 def table_name(table: nodes.Element) -> str:
-    """Return what a table is about: the title of its section."""
-    place = table.parent
-    while not isinstance(place, nodes.section):
-        place = place.parent
-    return f"Table: {place[0].astext()}"
+    """Return a table's name for screen readers, made from the title of its section."""
+    parent = table.parent
+    while not isinstance(parent, nodes.section):
+        parent = parent.parent
+    return f"Table: {parent[0].astext()}"

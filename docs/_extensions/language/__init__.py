@@ -1,5 +1,6 @@
-"""Pages in a second language: their words come from ``docs/locale``, all else is the same.
+"""Pages in a second language, with messages from ``docs/locale`` and otherwise the same content.
 
-The catalogs hold a page's messages, those of its drawings among them; ``sphinx.po`` holds the words
-of the frame. ``nox -s translate`` updates them, and CONTRIBUTING says how to translate a page.
+Each translated page has a catalog with its messages, those of its figures included; ``sphinx.po``
+holds the messages of templates and scripts. ``nox -s translate`` updates the catalogs, and
+CONTRIBUTING describes how to translate a page.
 """

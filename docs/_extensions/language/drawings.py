@@ -1,6 +1,6 @@
-"""Translates the words within drawings, which the same execution has drawn for every language.
+"""Translate the words in figures, which are drawn once for all languages.
 
-A number in a message stands as ``{0}``, ``{1}`` and so on, so that a drawing of other numbers has
+Numbers in a message are written ``{0}``, ``{1}`` and so on, so that a figure with other numbers has
 the same messages.
 """
 
@@ -13,58 +13,63 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.locale import init
 
-WORDS = re.compile(r'(?<=>)[^<>]+(?=</t(?:ext|span)>)|(?<=aria-label=")[^"]+')
+TEXT = re.compile(r'(?<=>)[^<>]+(?=</t(?:ext|span)>)|(?<=aria-label=")[^"]+')
 NUMBER = re.compile(r"[−-]?\d[\d.,]*(?<![.,])")
-LETTERS = re.compile(r"[A-Za-z]{2}")
+WORD = re.compile(r"[A-Za-z]{2}")
 
 
 class raw(nodes.raw, addnodes.translatable):  # noqa: N801
-    """A drawing, whose words Sphinx's builder of catalogs collects."""
+    """An SVG figure whose messages Sphinx's gettext builder collects."""
 
     def preserve_original_messages(self) -> None:
-        """Keep nothing: the words stay as they are."""
+        """Do nothing: the messages are read from the figure itself."""
 
     def apply_translated_message(self, original_message: str, translated_message: str) -> None:
-        """Apply nothing: this stands in no page."""
+        """Do nothing: the node is part of no page."""
 
     def extract_original_messages(self) -> list[str]:
-        """Return each message once."""
-        texts = (unescape(text) for text in WORDS.findall(self.astext()))
-        return list(dict.fromkeys(message(text)[0] for text in texts if LETTERS.search(text)))
+        """Return each message of the figure once."""
+        texts = (unescape(text) for text in TEXT.findall(self.astext()))
+        return list(dict.fromkeys(extract_numbers(text)[0] for text in texts if WORD.search(text)))
 
 
-def message(text: str) -> tuple[str, list[str]]:
-    """Return a text with places for its numbers, and the numbers."""
+def extract_numbers(text: str) -> tuple[str, list[str]]:
+    """Return a text with a placeholder for each number, and the numbers.
+
+    >>> extract_numbers("row 2 of 4")
+    ('row {0} of {1}', ['2', '4'])
+    """
     numbers = NUMBER.findall(text)
-    places = iter(range(len(numbers)))
-    braced = text.replace("{", "{{").replace("}", "}}")
-    return NUMBER.sub(lambda _: f"{{{next(places)}}}", braced), numbers
+    indices = iter(range(len(numbers)))
+    escaped = text.replace("{", "{{").replace("}", "}}")
+    return NUMBER.sub(lambda _: f"{{{next(indices)}}}", escaped), numbers
 
 
-def translated(svg: str, say: Callable[[str], str]) -> str:
-    """Return a drawing with its words translated."""
+def translate_svg(svg: str, gettext: Callable[[str], str]) -> str:
+    """Return a figure with its texts and its ``aria-label`` translated."""
 
-    def word(found: re.Match[str]) -> str:
-        text = unescape(found.group())
-        if not LETTERS.search(text):
-            return found.group()
-        original, numbers = message(text)
-        return escape(say(original).format(*numbers), quote=True)
+    def translate(match: re.Match[str]) -> str:
+        text = unescape(match.group())
+        if not WORD.search(text):
+            return match.group()
+        message, numbers = extract_numbers(text)
+        return escape(gettext(message).format(*numbers), quote=True)
 
-    return WORDS.sub(word, svg)
+    return TEXT.sub(translate, svg)
 
 
 def translate_drawings(app: Sphinx, doctree: nodes.document) -> None:
-    """Translate the drawings of a page, or show them to the builder of catalogs."""
+    """Translate the figures of a page, or pass their messages to the gettext builder."""
     docname = app.env.current_document.docname
     dirs = [app.srcdir / name for name in app.config.locale_dirs]
-    catalog, found = init(dirs, app.config.language, docname)
+    catalog, has_catalog = init(dirs, app.config.language, docname)
     for drawing in list(doctree.findall(nodes.raw)):
         if "<svg" not in drawing.astext():
             continue
         if app.builder.name == "gettext":
-            shown = raw("", drawing.astext(), format="html")
-            shown.source, shown.line = doctree["source"], 1
-            doctree += shown  # apart: for this builder MyST-NB selects no output of a cell
-        elif found:
-            drawing[:] = [nodes.Text(translated(drawing.astext(), catalog.gettext))]
+            # MyST-NB selects no output of a cell for this builder, so the figure is appended.
+            figure = raw("", drawing.astext(), format="html")
+            figure.source, figure.line = doctree["source"], 1
+            doctree += figure
+        elif has_catalog:
+            drawing[:] = [nodes.Text(translate_svg(drawing.astext(), catalog.gettext))]

@@ -1,1 +1,1 @@
-"""Every page as a notebook, and what else can be taken away."""
+"""The notebook of each executed page, its Markdown source, and the wheel that notebooks install."""

@@ -1,4 +1,4 @@
-"""The cells with which every notebook begins: what it needs, and the settings of the page."""
+"""The first cells of every notebook: install its requirements, apply the site's settings."""
 
 import ast
 import re
@@ -16,29 +16,29 @@ from _extensions.run.kernel import PRINTING, QUIET, XMODE
 
 v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"
-# The parts of the package that need more than torch and SciPy: what, and the extra that has it.
-PARTS = {
+# Subpackages that need more than torch and SciPy: the module they need, and the extra that has it.
+EXTRAS = {
     "figures": ("matplotlib", "figures"),
     "sharded": ("cloudpickle", "sharded"),
 }
-NEEDS = """\
-# What this notebook needs{where}; nothing is installed that is there already.
+REQUIREMENTS = """\
+# Requirements of this notebook{source}; what is installed already is kept.
 from importlib.util import find_spec
 
 needed = {needed}
 missing = [name for name in needed if find_spec(name) is None]
 if missing:
 {command}"""
-FROM_THE_SITE = """\
-    %pip install --quiet "lookup-matmul{wanted} @ {wheel}"{besides}"""
-FROM_A_FILE = """\
+INSTALL = """\
+    %pip install --quiet "lookup-matmul{extras} @ {wheel}"{distributions}"""
+EXPLAIN = """\
     raise ModuleNotFoundError(
         f"This notebook needs {{', '.join(missing)}}. The site's page Getting started offers "
         "{wheel}; in its folder, with the Python of this kernel, run: "
-        "python -m pip install '{wheel}{wanted}'{besides}"
+        "python -m pip install '{wheel}{extras}'{distributions}"
     )"""
 SETTINGS = """\
-# The settings of the page: tensors that fit a phone, and errors without a machine's paths.
+# Settings of the page: tensors fit a phone, and errors show no paths of a machine.
 import os
 
 os.environ.update({quiet})  # torch would complain of a missing GPU
@@ -47,63 +47,66 @@ get_ipython().InteractiveTB.set_mode(mode="{xmode}")
 
 
 def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
-    """Return both cells for what a notebook imports; of the wheel there may be the name alone."""
+    """Return both cells for a page with these sources; ``wheel`` is a URL or a file name."""
     return [
-        v4.new_code_cell(needs(list(sources), wheel)),
-        v4.new_code_cell(settings(), metadata={"jupyter": {"source_hidden": True}}),
+        v4.new_code_cell(requirements_code(list(sources), wheel)),
+        v4.new_code_cell(settings_code(), metadata={"jupyter": {"source_hidden": True}}),
     ]
 
 
-def needs(sources: list[str], wheel: str) -> str:
-    """Write the cell that installs what is missing of what a page imports, torch too."""
-    modules = {name for source in sources for name in imported(source)}
+def requirements_code(sources: list[str], wheel: str) -> str:
+    """Return the code that installs the modules that a page imports, or says how to."""
+    modules = {name for source in sources for name in imported_modules(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
-    used = [more for part, more in PARTS.items() if re.search(rf"\b{part}\b", "\n".join(sources))]
-    brought = installed(["", *(extra for _, extra in used)])
-    names = sorted(set(map(distribution, modules)) - brought)
-    besides = "".join(f" {name}" for name in names)
-    needed = list(dict.fromkeys([PACKAGE, "torch", *(name for name, _ in used), *sorted(modules)]))
-    wanted = f"[{','.join(extra for _, extra in used)}]" if used else ""
-    published = "://" in wheel
-    command = FROM_THE_SITE if published else FROM_A_FILE
-    return NEEDS.format(
-        where=", from the site and the usual index" if published else "",
-        needed=repr(needed).replace("'", '"'),
-        command=command.format(wanted=wanted, wheel=wheel, besides=besides),
+    code = "\n".join(sources)
+    used = [names for part, names in EXTRAS.items() if re.search(rf"\b{part}\b", code)]
+    bundled = bundled_distributions(["", *(extra for _, extra in used)])
+    distributions = sorted(set(map(distribution_name, modules)) - bundled)
+    needed = [PACKAGE, "torch", *(module for module, _ in used), *sorted(modules)]
+    is_url = "://" in wheel
+    command = (INSTALL if is_url else EXPLAIN).format(
+        extras=f"[{','.join(extra for _, extra in used)}]" if used else "",
+        wheel=wheel,
+        distributions="".join(f" {name}" for name in distributions),
+    )
+    return REQUIREMENTS.format(
+        source=", from the site and the usual index" if is_url else "",
+        needed=repr(list(dict.fromkeys(needed))).replace("'", '"'),
+        command=command,
     )
 
 
 @cache
-def distribution(module: str) -> str:
-    """Return the name under which a module is installed."""
+def distribution_name(module: str) -> str:
+    """Return the name of the distribution that has a module."""
     try:
         return metadata(module)["Name"]
     except PackageNotFoundError:
-        return packages_distributions()[module][0]  # it reads every installed file's name
+        return packages_distributions()[module][0]  # slow: it reads the files of every distribution
 
 
-def installed(extras: list[str]) -> set[str]:
-    """Return what comes with the package and these of its extras; "" is the package alone."""
-    needed = map(Requirement, requires("lookup-matmul") or [])
+def bundled_distributions(extras: list[str]) -> set[str]:
+    """Return the requirements of the package with these extras; "" is the package without any."""
+    requirements = map(Requirement, requires("lookup-matmul") or [])
     return {
-        need.name
-        for need in needed
-        if not need.marker or any(need.marker.evaluate({"extra": extra}) for extra in extras)
+        item.name
+        for item in requirements
+        if not item.marker or any(item.marker.evaluate({"extra": extra}) for extra in extras)
     }
 
 
-def settings() -> str:
-    """Write the cell that sets what the pages' kernels are started with."""
+def settings_code() -> str:
+    """Return the code that applies the settings with which the pages' kernels start."""
     quiet = repr(QUIET).replace("'", '"')
     return SETTINGS.format(quiet=quiet, xmode=XMODE, lines=PRINTING)
 
 
-def imported(source: str) -> set[str]:
-    """Return the first part of the name of each module that a cell imports."""
-    found = set()
+def imported_modules(source: str) -> set[str]:
+    """Return the top-level name of each module that a cell imports."""
+    modules = set()
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
+            modules |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return found
+            modules.add(node.module.partition(".")[0])
+    return modules

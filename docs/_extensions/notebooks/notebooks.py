@@ -1,7 +1,8 @@
-"""Makes a notebook of every executed page, from what Sphinx resolved and what the cells gave.
+"""Write the notebook of each executed page from its resolved doctree and its executed cells.
 
-It needs neither this site nor MyST-NB: values stand in the text, links lead to the site or are
-words, sources are listed at the end, and the first cells install what is missing.
+A notebook needs neither the site nor MyST-NB: glued values are part of its text, links lead to the
+site or become plain text, cited sources are listed at the end, and the first cells install what is
+missing.
 """
 
 import json
@@ -16,10 +17,10 @@ from nbformat import v4 as nbformat_v4
 from sphinx.application import Sphinx
 
 from _extensions.claims.sentence import CODE
+from _extensions.notebooks.cells import notebook_cell
 from _extensions.notebooks.first_cells import first_cells
-from _extensions.notebooks.markdown_of import Link, blocks, words
-from _extensions.notebooks.notebook_cells import notebook_cell
-from _extensions.notebooks.wheel import address
+from _extensions.notebooks.markdown import Link, to_blocks, to_inline
+from _extensions.notebooks.wheel import wheel_address
 from _extensions.run.pages import page_of
 
 v4: Any = nbformat_v4  # its functions have no types
@@ -29,110 +30,117 @@ METADATA = {
 }
 ABOUT = """\
 *A notebook of {page}, from the site {project}, version {release}. \
-It runs from top to bottom in Jupyter with Python 3.11 or newer. Cells that are folded here are \
-folded there: they check what the text says, prepare it, or draw a figure, which shows when they \
-are run.*"""
-ESCAPED = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes what cannot begin a list here
+It runs from top to bottom in Jupyter with Python 3.11 or newer. Collapsed cells check what the \
+text says, prepare the cells below, or draw a figure, which appears when they are run.*"""
+BACKSLASH = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes characters that begin no list here
 
 
 def write_page_notebook(
     app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Lay the notebook and the Markdown source of a page beside it."""
+    """Write the Markdown source of a page beside it, and its notebook if it has one.
+
+    A page with ``notebook: false`` in its front matter runs only within the site's build.
+    """
     if tree is None or app.builder.name != "html":
         return
-    target = app.outdir / f"{docname}.md"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    source = app.outdir / f"{docname}.md"
+    notebook = source.with_suffix(".ipynb")
+    source.parent.mkdir(parents=True, exist_ok=True)
     page = page_of(app, docname)
-    target.write_bytes(page.path.read_bytes())
-    context["has_notebook"] = page.notebook is not None
+    source.write_bytes(page.path.read_bytes())
+    context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
-        write_notebook(target.with_suffix(".ipynb"), cells_of(app, docname, tree))
+        write_notebook(notebook, page_cells(app, docname, tree))
+    else:
+        notebook.unlink(missing_ok=True)
 
 
 def write_notebook(path: Path, cells: list[Any]) -> None:
-    """Write cells as a notebook, the same in every build."""
-    for k, cell in enumerate(cells):
-        cell["id"] = f"cell-{k}"
-    made = v4.new_notebook(cells=cells, metadata=METADATA)
-    text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    """Write cells as a notebook whose bytes depend on nothing else."""
+    for index, cell in enumerate(cells):
+        cell["id"] = f"cell-{index}"
+    notebook = v4.new_notebook(cells=cells, metadata=METADATA)
+    text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))
     path.write_text(f"{text}\n", "utf-8")
 
 
-def cells_of(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
-    """Return the cells of a page's notebook, from its resolved tree and its executed cells."""
+def page_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
+    """Return the notebook cells of a page."""
     executed = page_of(app, docname).cells
     cited: dict[str, str] = {}
     base = app.config.html_baseurl
-    page = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
-    pieces = _pieces(tree, links(app, docname, tree, page, cited), 0)
-    name = f"[{app.env.titles[docname].astext()}](<{page}>)" if page else f"the page `{docname}`"
+    page_url = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
+    pieces = _pieces(tree, link_resolver(app, docname, tree, page_url, cited), 0)
+    title = app.env.titles[docname].astext()
+    name = f"[{title}](<{page_url}>)" if page_url else f"the page `{docname}`"
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
-    waiting = [k for k, cell in enumerate(executed) if cell.cell_type == "code"]
+    remaining = [index for index, cell in enumerate(executed) if cell.cell_type == "code"]
     cells = [
         v4.new_markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
-        *first_cells((executed[k].source for k in waiting), address(app)),
+        *first_cells((executed[index].source for index in remaining), wheel_address(app)),
     ]
     for piece in (*pieces, len(executed)):
-        if isinstance(piece, int):
-            while waiting and waiting[0] <= piece:
-                cells += notebook_cell(executed[waiting.pop(0)])
+        if isinstance(piece, int):  # cells that the page removed come before their successor
+            while remaining and remaining[0] <= piece:
+                cells += notebook_cell(executed[remaining.pop(0)])
         elif cells[-1].cell_type == "code" or piece.startswith("#"):
             cells.append(v4.new_markdown_cell(piece))
         else:
             cells[-1].source += f"\n\n{piece}"
     if cited:
-        order = sorted(cited, key=lambda label: (len(label), label))
-        listed = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in order)
-        cells.append(v4.new_markdown_cell(f"## Sources of this notebook\n\n{listed}"))
+        labels = sorted(cited, key=lambda label: (len(label), label))
+        sources = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in labels)
+        cells.append(v4.new_markdown_cell(f"## Sources of this notebook\n\n{sources}"))
     return cells
 
 
-def links(
-    app: Sphinx, docname: str, tree: nodes.document, page: str, cited: dict[str, str]
+def link_resolver(
+    app: Sphinx, docname: str, tree: nodes.document, page_url: str, cited: dict[str, str]
 ) -> Link:
-    """Return the rule by which a reference becomes an address; what it cites is noted."""
+    """Return a function from a reference to its URL, which also adds cited sources to ``cited``."""
     headings = {
         anchor: section.next_node(nodes.title).astext()  # type: ignore[union-attr]
         for section in tree.findall(nodes.section)
         for anchor in section["ids"]
     }
-    sources = {
+    citations = {
         f"{app.builder.get_relative_uri(docname, c.bibliography_key.docname)}#{c.citation_id}": c
         for c in app.env.get_domain("cite").citations  # type: ignore[attr-defined]
     }
 
-    def link(reference: nodes.reference) -> str | None:
+    def resolve(reference: nodes.reference) -> str | None:
         uri = reference.get("refuri") or f"#{reference.get('refid', '')}"
         path, _, anchor = uri.partition("#")
-        if uri in sources:
-            entry = sources[uri].tooltip_entry
-            written = " ".join(entry.text.render_as("markdown").split())
-            cited[entry.label] = ESCAPED.sub(r"\1", written)
+        if uri in citations:
+            entry = citations[uri].tooltip_entry
+            source = " ".join(entry.text.render_as("markdown").split())
+            cited[entry.label] = BACKSLASH.sub(r"\1", source)
         if "://" in uri or uri.startswith("mailto:"):
             return uri
-        if not path and anchor in headings:  # Jupyter names a heading by its words
+        if not path and anchor in headings:  # Jupyter makes an anchor of a heading's text
             return "#" + quote(headings[anchor].replace(" ", "-"), safe="-")
-        return urljoin(page, uri) if page else None
+        return urljoin(page_url, uri) if page_url else None
 
-    return link
+    return resolve
 
 
 def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
-    """Yield the text between the cells, and the cells by their place in the page."""
+    """Yield the Markdown between cells, and each cell as its index in the page."""
     if isinstance(node, nodes.Element) and _is_cell(node):
         if "skip-execution" in node["cell_metadata"].get("tags", []):
-            yield from (b for n in node.findall(nodes.literal_block) for b in blocks(n, link))
-            return
-        yield int(node["cell_index"])
-        yield from (b for n in node.findall(nodes.caption) for b in blocks(n, link))
+            blocks = (to_blocks(n, link) for n in node.findall(nodes.literal_block))
+        else:
+            yield int(node["cell_index"])
+            blocks = (to_blocks(n, link) for n in node.findall(nodes.caption))
+        yield from (text for texts in blocks for text in texts)
     elif isinstance(node, nodes.title) and isinstance(node.parent, nodes.section):
-        yield f"{'#' * depth} {words(node, link)}"
+        yield f"{'#' * depth} {to_inline(node, link)}"
     elif isinstance(node, nodes.document | nodes.section) or any(map(_is_cell, node.findall())):
         for child in node.children:
             yield from _pieces(child, link, depth + isinstance(node, nodes.section))
     else:
-        yield from blocks(node, link)
+        yield from to_blocks(node, link)
 
 
 def _is_cell(node: nodes.Node) -> bool:

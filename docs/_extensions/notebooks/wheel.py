@@ -1,33 +1,43 @@
-"""Lays the package on the site as a wheel, which a notebook that was taken away installs."""
+"""Build the package's wheel into the site, where notebooks and readers install it from."""
 
 from hatchling.builders.wheel import WheelBuilder
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from _extensions.paths import ROOT
+from _extensions.paths import ROOT, SECOND_LANGUAGE
 
 NAME = "lookup_matmul-{version}-py3-none-any.whl"
 
 
-def address(app: Sphinx) -> str:
-    """Give the wheel's address on the site, or its name alone if nobody said where the site is."""
-    return f"{app.config.html_baseurl}{NAME.format(version=app.config.release)}"
+def wheel_address(app: Sphinx) -> str:
+    """Return the URL of the wheel, or its file name if the site has no address."""
+    root: str = app.config.html_baseurl
+    if app.config.language != "en":
+        root = root.removesuffix(f"{SECOND_LANGUAGE}/")
+    return f"{root}{NAME.format(version=app.config.release)}"
 
 
 def add_wheel_links(_app: Sphinx, config: Config) -> None:
-    """Let the pages beside it link to it, ``{{ wheel }}``, and say how it is installed."""
+    """Define ``{{ wheel }}``, a link to the wheel, and ``{{ install }}``, the command for it.
+
+    Only pages in the top folder can use the link.
+    """
     name = NAME.format(version=config.release)
+    folder = "" if config.language == "en" else "../"
     config.myst_substitutions |= {
-        "wheel": f'<a href="{name}" download>{name}</a>',
+        "wheel": f'<a href="{folder}{name}" download>{name}</a>',
         "install": f"```sh\npython -m pip install {name}\n```",
     }
 
 
 def build_wheel(app: Sphinx, exception: Exception | None) -> None:
-    """Build it with hatchling itself: no isolated environment, so no network.
+    """Build the wheel with hatchling itself, which needs neither an environment nor a network.
 
-    Not where the build has failed: what it warns of may be a file that the wheel would hold.
+    A build with warnings gets no wheel: a warning may concern a file that the wheel would contain.
     """
-    if exception or app._warncount or app.builder.name != "html":
+    if app.builder.name != "html":
         return
-    list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))
+    if app.config.language != "en":  # it uses the English site's; delete an earlier build's
+        (app.outdir / NAME.format(version=app.config.release)).unlink(missing_ok=True)
+    elif not (exception or app._warncount):
+        list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))

@@ -1,13 +1,14 @@
-"""In a real browser: the policy holds, and what works without scripts, from a file, and on paper."""
+"""In a browser: the security policy, color schemes, pages without scripts, print, and files."""
 
 import shutil
 
 import pytest
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 from served import errors, open_page, serve, wait
 
-PAGE = "tutorials/backward-is-scatter-add"  # with formulas, drawings, folds and code
-# What a planted text may try; each would leave its name in ``window.ran``, or leave the site.
+PAGE = "tutorials/backward-is-scatter-add"  # with formulas, figures, folds and code
+# Markup that would set ``window.ran``, or send a request to another host.
 PLANTED = """
 <script>window.ran = 'script'</script>
 <script src="data:text/javascript,window.ran='data'"></script>
@@ -22,29 +23,29 @@ PLANTED = """
 <a id="planted" href="javascript:window.ran = 'link'">link</a>
 <form id="away" action="https://example.org/"></form>
 """
-PLACE = '<div class="cell_output docutils container">'  # which shows what others wrote
+OUTPUT = '<div class="cell_output docutils container">'  # may contain text of any origin
 
 
 @pytest.fixture
 def media(browser):
-    """Give a function that sets the medium and the preferred scheme until the test ends."""
+    """Return a function that sets the medium and the preferred scheme for one test."""
 
     def set_media(scheme="light", medium="screen"):
         features = [{"name": "prefers-color-scheme", "value": scheme}]
-        wanted = {"media": medium, "features": features}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
+        emulated = {"media": medium, "features": features}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
 
     yield set_media
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
 def test_planted_markup_does_nothing(browser, site, tmp_path):
-    """Neither scripts nor handlers run, nothing is asked of another host, nothing is sent away."""
+    """No script or handler runs, and no request or form reaches another host."""
     shutil.copytree(site / "_static", tmp_path / "_static")
     page = (site / "tutorials" / "what-it-costs.html").read_text("utf-8")
-    assert PLACE in page
+    assert OUTPUT in page
     (tmp_path / "tutorials").mkdir()
-    planted = page.replace(PLACE, PLACE + PLANTED, 1)
+    planted = page.replace(OUTPUT, OUTPUT + PLANTED, 1)
     (tmp_path / "tutorials" / "planted.html").write_text(planted, "utf-8")
     with serve(tmp_path) as home:
         open_page(browser, home, "tutorials/planted", 1300, "light")
@@ -58,25 +59,37 @@ def test_planted_markup_does_nothing(browser, site, tmp_path):
         assert all(name.startswith((home, "data:")) for name in names)
         ground = "getComputedStyle(document.body).backgroundImage"
         assert browser.execute_script(f"return {ground}") == "none"
-        said = errors(browser)
-        assert len([text for text in said if "Content Security Policy" in text]) >= 8, said
+        messages = errors(browser)
+        blocked = [text for text in messages if "Content Security Policy" in text]
+        assert len(blocked) >= 8, messages
 
 
-def test_the_page_works_under_its_policy(browser, address):
-    """The choice of the scheme, and the copy button; menus and search have tests of their own."""
+def test_the_color_scheme_can_be_chosen(browser, address):
+    """The menu of color schemes changes the scheme."""
     open_page(browser, address, PAGE, 1300, "light")
     browser.find_element("css selector", ".theme-switch-button").click()
     browser.find_element("css selector", ".theme-change-button[data-mode=dark]").click()
     assert wait(browser, "document.documentElement.dataset.theme === 'dark'")
     assert not browser.find_element("id", "scheme-menu").is_displayed()
-    copy = browser.find_element("css selector", ".cell_input button.copybtn")
-    browser.execute_script("arguments[0].click()", copy)
-    assert wait(browser, "document.querySelector('button.copybtn.success') !== null")
+    assert not errors(browser)
+
+
+def test_copying_keeps_the_focus_and_is_announced(browser, address):
+    """The next stop of the tab key follows the button, and a screen reader hears the result."""
+    open_page(browser, address, PAGE, 1300, "light")
+    button = browser.find_element(
+        "css selector", ".cell:not(details *) > .cell_input button.copybtn"
+    )
+    browser.execute_script("arguments[0].focus()", button)
+    ActionChains(browser).send_keys(Keys.RETURN).perform()
+    assert wait(browser, "arguments[0].matches('.success')", button)
+    assert browser.switch_to.active_element == button
+    wait(browser, "document.querySelector('body > [role=status]').textContent === 'Copied!'")
     assert not errors(browser)
 
 
 def test_the_scheme_is_known_before_other_scripts(browser, address, media):
-    """A first visit by night is dark at once: the page's own line needs no file."""
+    """A first visit in a dark system is dark at once, since an inline script sets the scheme."""
     media("dark")
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*.js*"]})
@@ -85,31 +98,31 @@ def test_the_scheme_is_known_before_other_scripts(browser, address, media):
         browser.execute_script("localStorage.clear()")
         browser.get(f"{address}/{PAGE}.html")
         assert browser.execute_script("return document.documentElement.dataset.theme") == "dark"
-        assert _ground(browser) < 60
+        assert _background(browser) < 60
     finally:
         browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
 
 
-def _ground(browser):
-    """Give the lightness of the page, 0 to 255."""
+def _background(browser):
+    """Return the lightness of the page, 0 to 255."""
     color = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
     return max(browser.execute_script(f"return {color}")[:3])
 
 
-def _ink(browser):
-    """Give the color of the words in drawings."""
+def _text_color(browser):
+    """Return the color of text in figures."""
     ink = "getComputedStyle(document.documentElement).getPropertyValue('--figure-ink').trim()"
     return browser.execute_script(f"return {ink}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_without_scripts(without_scripts, address, media, scheme):
-    """Colors as the system wants them, in drawings too, formulas set, the menus and the folds open and close."""
+    """The system's scheme applies, formulas are rendered, and menus and folds open and close."""
     browser = without_scripts
     media(scheme)
     open_page(browser, address, PAGE, 390, scheme)
-    assert (_ground(browser) < 60) == (scheme == "dark")
-    assert (_ink(browser) == "#1f2328") == (scheme == "light")
+    assert (_background(browser) < 60) == (scheme == "dark")
+    assert (_text_color(browser) == "#1f2328") == (scheme == "light")
     formula = browser.find_element("css selector", "p math")
     assert formula.size["height"] > 8
     assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
@@ -127,30 +140,32 @@ def test_a_page_without_scripts(without_scripts, address, media, scheme):
     assert code.is_displayed()
 
 
-def test_paper_is_light(browser, address, media):
-    """In the dark scheme too: the ground, the text, the drawings; solutions open, checks are a line, no buttons."""
+def test_print_is_light(browser, address, media):
+    """Colors are light in the dark scheme too; solutions are open, checks closed, buttons hidden."""
     media(medium="print")
     open_page(browser, address, PAGE, 1300, "dark")
-    assert _ground(browser) == 255
-    assert _ink(browser) == "#1f2328"
+    assert _background(browser) == 255
+    assert _text_color(browser) == "#1f2328"
     code = "getComputedStyle(document.querySelector('.cell_input')).backgroundColor"
     shade = browser.execute_script(f"return {code}.match(/\\d+/g).map(Number)")
     assert min(shade[:3]) > 200 or shade[3:] == [0]
-    for fold, shown in (("sd-dropdown", True), ("fold", False)):
-        seen = f"document.querySelector('details.{fold}:not([open]) :is(p, pre)').checkVisibility()"
-        assert browser.execute_script(f"return {seen}") == shown
+    for fold, is_open in (("sd-dropdown", True), ("fold", False)):
+        visible = (
+            f"document.querySelector('details.{fold}:not([open]) :is(p, pre)').checkVisibility()"
+        )
+        assert browser.execute_script(f"return {visible}") == is_open
     assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
 
 
 def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
-    """Colors, formulas, menus and drawings need no host, and no place at its root."""
+    """Colors, formulas and menus need no host, and no address at its root."""
     (tmp_path / "any").mkdir()
     (tmp_path / "any" / "path").symlink_to(site)
     with serve(tmp_path) as root:
         for home in (site.as_uri(), f"{root}/any/path"):
             open_page(browser, home, PAGE, 1300, "dark")
             assert wait(browser, "document.readyState === 'complete'")
-            assert _ground(browser) < 60
+            assert _background(browser) < 60
             assert browser.execute_script("return document.fonts.check('16px \"STIX Two Math\"')")
             link = browser.find_element("css selector", "#pst-primary-sidebar nav a")
             assert link.get_attribute("href").startswith(home)

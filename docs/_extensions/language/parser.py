@@ -1,7 +1,7 @@
-"""Lets translated sentences name the values of their page.
+"""Parse translated messages that contain glued values.
 
-MyST-NB gives the values to the page's own text only, and not to a message that Sphinx parses apart.
-Superfluous when its parser hands them on.
+MyST-NB resolves ``{glue:text}`` in a page's own text only, while Sphinx parses each translated
+message as a document of its own. Remove this when MyST-NB passes the values on.
 """
 
 from copy import deepcopy
@@ -17,22 +17,23 @@ from sphinx.application import Sphinx
 from _extensions.run.pages import page_of
 
 
-class Translated(Parser):  # type: ignore[misc]  # MyST-NB has no types
-    """The parser of pages, and of messages with the values of their page."""
+class GlueAwareParser(Parser):  # type: ignore[misc]  # MyST-NB has no types
+    """MyST-NB's parser, which also resolves glued values in translated messages."""
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
-        """Parse a page, or a message of one."""
+        """Parse a page or one of its messages."""
         if not str(document.current_source).endswith("<translated>"):
             super().parse(inputstring, document)
             return
         env = document.settings.env
-        client = SimpleNamespace(glue_data=_values(env.app, env.current_document.docname))
+        client = SimpleNamespace(glue_data=_glue_data(env.app, env.current_document.docname))
         document["nb_renderer"] = SimpleNamespace(renderer=SimpleNamespace(nb_client=client))
         super().parse(inputstring, document)
         del document["nb_renderer"]
 
 
 @cache
-def _values(app: Sphinx, docname: str) -> dict[str, Any]:
+def _glue_data(app: Sphinx, docname: str) -> dict[str, Any]:
+    """Return the glued values of an executed page by their names."""
     cells = deepcopy([c for c in page_of(app, docname).cells if c.cell_type == "code"])
     return dict(value for cell in cells for value in extract_glue_data_cell(cell))

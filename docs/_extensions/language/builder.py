@@ -1,0 +1,97 @@
+"""Build the site of the second language from translated pages and links to the English ones."""
+
+import re
+from collections.abc import Set
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+
+from _extensions.paths import SECOND_LANGUAGE, is_translated
+
+LINK = re.compile(r'<a (?=[^>]*\bhref="((?:\.\./)+)[^"]*\.html\b)(?![^>]*\bhreflang=)')
+
+
+class TranslationBuilder(StandaloneHTMLBuilder):
+    """HTML builder that, in the second language, writes translated pages only.
+
+    The site of the second language is a folder of the English one, so links to all other pages
+    lead to the folder above.
+    """
+
+    def is_english_only(self, docname: str) -> bool:
+        """Return whether a link to this page leads out of the second language."""
+        if self.config.language == "en" or docname not in self.env.found_docs:
+            return False
+        return not is_translated(self._app, docname)
+
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:
+        """Return the address of a page, relative to the root of this language."""
+        uri = super().get_target_uri(docname, typ)
+        return f"../{uri}" if self.is_english_only(docname) else uri
+
+    def get_outdated_docs(self) -> Any:
+        """Yield the outdated pages of this language."""
+        return (name for name in super().get_outdated_docs() if not self.is_english_only(name))
+
+    def prepare_writing(self, docnames: Set[str]) -> None:
+        """Delete copies of English pages that an earlier build wrote."""
+        super().prepare_writing(docnames)
+        for docname in filter(self.is_english_only, self.env.found_docs):
+            for suffix in ("html", "ipynb", "md"):
+                (self.outdir / f"{docname}.{suffix}").unlink(missing_ok=True)
+
+    def write_documents(self, docnames: Set[str]) -> None:
+        """Write the pages of this language; resolve the others, for the entries of the search."""
+        english = set(filter(self.is_english_only, docnames))
+        for docname in sorted(english):
+            self.env.get_and_resolve_doctree(docname, self, tags=self.tags)
+        super().write_documents(docnames - english)
+
+
+def set_base_address(_app: Sphinx, config: Config) -> None:
+    """Append the folder of the second language to the address of the site."""
+    if config.language != "en" and config.html_baseurl:
+        config.html_baseurl += f"{SECOND_LANGUAGE}/"
+
+
+def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
+    """Have MyST-NB write raw outputs beside the doctrees instead of into the English site."""
+    folder = Path(app.doctreedir).parent / "jupyter_execute"
+    env.mystnb_config.output_folder = str(folder)  # type: ignore[attr-defined]
+
+
+def add_language_links(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
+) -> None:
+    """Add links to the same page in the other language, if it exists there."""
+    is_source_page = page in app.env.found_docs
+    if not app.tags.has("bilingual") or (is_source_page and not is_translated(app, page)):
+        return
+    is_english = app.config.language == "en"
+    folder = f"{SECOND_LANGUAGE}/" if is_english else "../"
+    context["other_language"] = f"{context['content_root']}{folder}{page}.html"
+    if tree is not None and context["pageurl"]:
+        uri = app.builder.get_target_uri(page)
+        root = app.config.html_baseurl
+        root = root if is_english else root.removesuffix(f"{SECOND_LANGUAGE}/")
+        context["languages"] = {"en": root + uri, "zh-CN": f"{root}{SECOND_LANGUAGE}/{uri}"}
+
+
+def mark_english_links(app: Sphinx, exception: Exception | None) -> None:
+    """Set ``hreflang`` on links to English pages; site.css shows it beside the link."""
+    if exception or app.builder.name != "html" or app.config.language == "en":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        root = "../" * len(path.relative_to(app.outdir).parents)
+
+        def mark(link: re.Match[str], root: str = root) -> str:
+            return f'{link[0]}hreflang="en" ' if link[1] == root else link[0]
+
+        page = path.read_text("utf-8")
+        if (marked := LINK.sub(mark, page)) != page:
+            path.write_text(marked, "utf-8")

@@ -1,0 +1,123 @@
+"""Convert an executed cell of a page to a notebook cell without glue."""
+
+import ast
+import builtins
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+from nbformat import v4 as nbformat_v4
+from sphinx.locale import _
+
+from _extensions.claims.cells import in_words, is_glue, kinds_of, parsed
+
+v4: Any = nbformat_v4  # its functions have no types
+COLLAPSED_TAGS = {"check", "setup", "remove-input", "remove-cell", "hide-cell", "hide-input"}
+BUILTINS = set(dir(builtins))
+
+
+def notebook_cell(cell: nbformat.NotebookNode) -> list[Any]:
+    """Return the notebook cell for a page's cell, or an empty list if no code remains."""
+    tags = cell.metadata.get("tags", [])
+    source = without_glue(cell.source)
+    if not source or "skip-execution" in tags:
+        return []
+    if summary := _summary(cell):
+        source = f"# {summary}\n{source}"
+    metadata: dict[str, Any] = {"tags": tags} if tags else {}
+    if COLLAPSED_TAGS & set(tags) or "figure" in cell.metadata.get("mystnb", {}):
+        metadata["jupyter"] = {"source_hidden": True}
+    outputs = [] if "remove-output" in tags else page_outputs(cell)
+    outputs = [_without_svg(output) for output in outputs]
+    return [v4.new_code_cell(source, metadata=metadata, outputs=outputs)]
+
+
+def _summary(cell: nbformat.NotebookNode) -> str:
+    """Return the summary of the page's fold; Jupyter shows the first line of a collapsed cell."""
+    tags, expected = cell.metadata.get("tags", []), str(cell.metadata.get("expect", ""))
+    if "check" in tags:
+        error = f"raises {expected.partition(':')[0]}"
+        kinds = [error] if "raises-exception" in tags else kinds_of(cell.source)
+        return f"✓ {in_words(kinds)}"
+    if "setup" in tags:
+        return str(_("code that prepares this page"))
+    return str(_("code of this figure")) if "figure" in cell.metadata.get("mystnb", {}) else ""
+
+
+def page_outputs(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    """Return the outputs of a cell except glued values."""
+    return [output for output in cell.outputs if "scrapbook" not in output.get("metadata", {})]
+
+
+def _without_svg(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Return an output with a figure's text only, since Jupyter hides the SVG until it is run."""
+    output = copy.deepcopy(output)
+    if output.get("data", {}).get("text/html", "").startswith("<svg"):
+        del output["data"]["text/html"]
+    return output
+
+
+def without_glue(source: str) -> str:
+    r"""Remove glue statements, and loops that contain nothing else.
+
+    A glued expression that calls anything but a builtin stays, since later cells may depend on
+    what the call changes. Its semicolon keeps the notebook from displaying the value.
+
+    Raises
+    ------
+    ValueError
+        If a glue statement shares its line, or glue is used in another way.
+
+    >>> without_glue("x = 1\nglue('x', x)\nglue('loss', train(x))")
+    'x = 1\ntrain(x);'
+    """
+    if "glue" not in source:
+        return source
+    lines = source.splitlines()
+    for statement in reversed(list(_glue_statements(parsed(source).body))):
+        first, last = statement.lineno, statement.end_lineno or statement.lineno
+        before = lines[first - 1].encode()[: statement.col_offset].decode()
+        after = lines[last - 1].encode()[statement.end_col_offset :].decode()
+        if before.strip() or after.partition("#")[0].strip():
+            raise ValueError(f"{lines[first - 1]!r} shares its line; give glue a line of its own.")
+        calls = _glued_calls(statement) if is_glue(statement) else []
+        lines[first - 1 : last] = [f"{before}{ast.unparse(call)};" for call in calls]
+    result = "\n".join(lines).strip("\n")
+    while "\n\n\n" in result:
+        result = result.replace("\n\n\n", "\n\n")
+    if any(isinstance(n, ast.Name) and n.id == "glue" for n in ast.walk(parsed(result))):
+        raise ValueError(f"a notebook has no glue, expected it as a statement only, in:\n{result}")
+    return result if parsed(result).body else ""
+
+
+def _glue_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield glue statements, but a loop that only glues values as a whole, in source order."""
+    for statement in body:
+        if is_glue(statement) or _only_glues(statement):
+            yield statement
+        else:
+            yield from _glue_statements(_nested(statement))
+
+
+def _only_glues(statement: ast.stmt) -> bool:
+    """Return whether removing a statement loses nothing but glued values."""
+    if nested := _nested(statement):
+        return all(map(_only_glues, nested))
+    return is_glue(statement) and not _glued_calls(statement)
+
+
+def _glued_calls(statement: ast.stmt) -> list[ast.expr]:
+    """Return the expression that a statement glues if it calls anything but a builtin."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    expression = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+    if expression is None:
+        return []
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) not in BUILTINS:
+            return [expression]
+    return []
+
+
+def _nested(statement: ast.stmt) -> list[ast.stmt]:
+    return [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.stmt)]

@@ -1,0 +1,256 @@
+"""The size of pages, their security policy, formulas, style sheets, and overridden templates."""
+
+import base64
+import gzip
+import hashlib
+import io
+import posixpath
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import unquote, urlsplit
+
+import hypothesis.strategies as st
+import pytest
+from _extensions.html import page_head, site_files
+from _extensions.html.fonts import formula_signs
+from _extensions.html.mathml import to_mathml
+from _extensions.html.site_files import referenced_files
+from _extensions.html.style_sheet import names_in_page, names_in_script, purge
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+from hypothesis import given
+from served import ROOT
+
+FIRST_VISIT_KB, NEXT_VISIT_KB, SITE_MB = 150, 40, 10
+LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
+
+
+@pytest.fixture(scope="module")
+def loaded_files(site, built):
+    """Return for every page the files that it loads, through its style sheets too."""
+    return {path: _loaded_files(site, path, page) for path, page in built.items()}
+
+
+def _loaded_files(site: Path, path: Path, page: BeautifulSoup) -> set[Path]:
+    files = set()
+    for node in page.select(LOADED):
+        target = urlsplit(node.get("src") or node["href"])
+        assert not target.netloc, f"{path} loads {target.geturl()} from another host"
+        if target.scheme != "data":
+            files.add(_existing(site, path.parent / unquote(target.path), path))
+    for sheet in [file for file in files if file.suffix == ".css"]:
+        for address in re.findall(r"url\(\s*[\"']?([^\"')]+)", sheet.read_text("utf-8")):
+            if not address.startswith(("data:", "#")):
+                assert not urlsplit(address).netloc, f"{sheet} loads {address} from another host"
+                files.add(_existing(site, sheet.parent / urlsplit(address).path, sheet))
+    return files
+
+
+def _existing(site: Path, file: Path, source: Path) -> Path:
+    file = Path(posixpath.normpath(file))
+    assert file.is_file(), f"{source.relative_to(site)} loads {file}, which does not exist"
+    return file
+
+
+def _compressed_kb(*paths: Path) -> float:
+    """Return the size that a host sends."""
+    return sum(len(gzip.compress(path.read_bytes(), 6)) for path in paths) / 1000
+
+
+def test_a_first_visit_is_small(built, loaded_files):
+    """With an empty cache, a browser loads the page and all its files."""
+    sizes_kb = {str(path): _compressed_kb(path, *loaded_files[path]) for path in built}
+    assert len(sizes_kb) > 40
+    assert {path: kb for path, kb in sizes_kb.items() if kb > FIRST_VISIT_KB} == {}
+    assert min(sizes_kb.values()) > 20  # every sum includes the style sheet and scripts
+
+
+def test_a_next_visit_is_smaller(built, loaded_files):
+    """With the shared files cached, a browser loads the page and the files of this page only."""
+    uses = [file for path in built for file in loaded_files[path]]
+    for path in built:
+        unshared = [file for file in loaded_files[path] if uses.count(file) == 1]
+        if path.name != "search.html":  # only this page loads the search index
+            assert _compressed_kb(path, *unshared) <= NEXT_VISIT_KB, path
+
+
+def test_the_site_is_small_and_has_no_unused_files(site, built):
+    """Both languages together; no source maps, and none of the theme's files that no page names."""
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < SITE_MB * 1e6
+    files = {path for path in (site / "_static").rglob("*") if path.is_file()}
+    texts = [path.read_text("utf-8") for path in built]
+    assert files == referenced_files(files, texts)
+    assert not [path for path in files if path.suffix == ".map"]
+
+
+def test_every_page_has_one_title_viewport_and_its_fonts(built):
+    """The first page does not repeat the site's title, and text waits for no style sheet."""
+    titles = [page.title.get_text() for page in built.values()]
+    assert "Lookup ≡ Matmul" in titles
+    assert len(set(titles)) == len(titles)
+    for path, page in built.items():
+        assert len(page.select("meta[name=viewport]")) == 1, path
+        fonts = [Path(link["href"]).stem for link in page.select("link[rel=preload][as=font]")]
+        assert fonts == ["regular", "italic", "bold"], path
+
+
+def test_pages_run_no_scripts_but_their_own(built):
+    """The policy precedes everything that it governs, and names the digest of each inline script."""
+    for path, page in built.items():
+        (tag,) = page.select('meta[http-equiv="Content-Security-Policy"]')
+        policy = dict(part.split(maxsplit=1) for part in tag["content"].split("; "))
+        assert policy["default-src"] == "'none'", path
+        assert "unsafe" not in policy["script-src"] + policy["style-src"], path
+        assert not re.search(r"https?:|\*", tag["content"]), path
+        assert not tag.find_all_previous(["script", "link", "style"]), path
+        scripts = page.select('script:not([src], [type="application/json"])')
+        data = [node.string.encode() for node in scripts]
+        digests = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in data]
+        assert [f"'sha256-{digest}'" for digest in digests] == policy["script-src"].split()[1:]
+        assert all(node.has_attr("defer") for node in page.select("script[src]")), path
+        assert not page.select("style, iframe, object, embed"), path
+        assert path.name == "404.html" or not page.base, path
+        assert page.select_one('meta[name="description"]')["content"], path
+        handlers = [name for node in page.find_all(True) for name in node.attrs if name[:2] == "on"]
+        assert not handlers, path
+        assert not page.select('[href^="javascript:"]'), path
+        assert not page.select("link[rel=next], link[rel=prefetch]"), path  # the policy blocks them
+
+
+def test_formulas_are_mathml_in_a_font_with_their_signs(site, built):
+    """Each is one element without errors or LaTeX; Greek, sums and brackets are in the font."""
+    formulas = [node for page in built.values() for node in page.select(".math")]
+    assert len(formulas) > 200
+    for formula in formulas:
+        assert len(formula.select("math")) == 1, formula
+        assert not formula.select("merror"), formula
+        assert not re.search(r"[\\$]|\^\{|_\{", formula.get_text()), formula
+    sheet = (site / "_static" / "formulas.css").read_text("utf-8")
+    data = base64.b64decode(re.search(r"base64,([^)]+)\)", sheet)[1])
+    font = TTFont(io.BytesIO(data))
+    assert formula_signs(str(f.math) for f in formulas) <= set(font.getBestCmap())
+    assert any(formula.msqrt for formula in formulas)
+    assert ord("√") in font.getBestCmap()  # the text of <msqrt> lacks it
+    assert "MATH" in font  # without this table brackets do not grow
+
+
+def test_a_formula_that_cannot_be_converted_is_refused():
+    """An unknown command, a printed height, a sign outside of the font, a root of the wrong size."""
+    for latex in (r"\nothing{x}", r"a\\[1ex] b", r"\text{字}", r"\sqrt{\frac{a}{b}}"):
+        with pytest.raises(Exception, match=r".+"):
+            to_mathml(latex, display=True)
+    assert to_mathml("x^2", display=False).startswith("<math><msup>")
+    assert "mtable" in to_mathml(r"a &= b\\ &= c", display=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ('<img src="a.png">', 1),
+        ('<p><img alt="" src="a.png"/></p>', 1),
+        ('<img src="a.png" alt="A table"> <img\nalt=\'Rows\' src="b.png">', 0),
+        ('<img data-alt="no" src="a.png">', 1),
+    ],
+)
+def test_an_image_without_alternative_text_is_a_warning(caplog, body, count):
+    """In whatever way the image comes to the page."""
+    page_head.warn_of_images_without_text(None, "page", "page.html", {"body": body}, None)
+    assert caplog.text.count("an image has no alternative text: <img") == count
+
+
+PURGED = [
+    ("p{color:red}", "p{color:red}"),
+    (".a, .gone{color:red}", ".a{color:red}"),
+    (".gone p, #gone, video{color:red}", ""),
+    (".by-script{color:red}", ".by-script{color:red}"),
+    ("@media print{.gone{color:red}.a{top:0}}", "@media print{.a{top:0}}"),
+    ("p{--x:1;--y:2;color:var(--y)}", "p{--y:2;color:var(--y)}"),
+    ("p{--of-page:1}", "p{--of-page:1}"),
+    ("@keyframes turn{to{top:0}}", ""),
+    (
+        "html[data-theme=light] p{color:red}",
+        "html:not([data-theme=dark]) p{color:red}@media print{html[data-theme=dark] p{color:red}}",
+    ),
+    (
+        'html[data-theme="dark"] p{color:red}',
+        '@media screen{html[data-theme="dark"] p{color:red}}'
+        "@media screen and (prefers-color-scheme:dark){html:not([data-theme]) p{color:red}}",
+    ),
+    ("html[data-theme] p{color:red}", "html:is([data-theme],:root) p{color:red}"),
+]
+
+
+@pytest.mark.parametrize(("css", "expected"), PURGED)
+def test_rules_that_cannot_apply_are_dropped(css, expected):
+    """Names in parentheses do not count, and both schemes apply in print and without scripts."""
+    page = names_in_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
+    script = names_in_script('p.classList.add("by-script")')
+    assert purge({"a.css": css}, page | script) == expected
+
+
+RULE = st.builds(
+    "{}{{{}}}".format,
+    st.sampled_from([".a", ".a:hover p", "#b", ".gone", ".gone, .a", "p::before"]),
+    st.sampled_from(["top:1px", "top:1px;left:2px", 'content:"}"', "background:url(data:a)"]),
+)
+RULES = st.lists(RULE | RULE.map("@media print{{{}}}".format), min_size=1, max_size=6)
+
+
+@given(RULES)
+def test_purging_keeps_each_rule_by_itself(rules):
+    """Whatever rules precede or follow one, it is kept or dropped alike, and purging is stable."""
+    used = {"a", "b", "p"}
+    text = purge({"a.css": "\n".join(rules)}, used)
+    assert text == "".join(purge({"a.css": rule}, used) for rule in rules)
+    assert purge({"a.css": text}, used) == text
+
+
+@given(RULES, st.data())
+def test_an_unbalanced_brace_is_refused(rules, data):
+    """A browser would drop the next rule, so the error names the sheet and the line."""
+    line = data.draw(st.integers(1, len(rules)))
+    rules = [*rules, ".a{top:1px}"]
+    stray = [rule + " }" * (number == line) for number, rule in enumerate(rules, 1)]
+    with pytest.raises(ValueError, match=rf"a\.css, line {line}: "):
+        purge({"b.css": "p{top:1px}", "a.css": "\n".join(stray)}, {"a"})
+    unclosed = [rule[: len(rule) - (number == line)] for number, rule in enumerate(rules, 1)]
+    with pytest.raises(ValueError, match=r"a\.css lacks a closing brace"):
+        purge({"a.css": "\n".join(unclosed)}, {"a"})
+
+
+def test_style_sheets_are_written_again_only_for_new_names(tmp_path, monkeypatch):
+    """That is, for a class, a sign of a formula or a rule that no earlier page had."""
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"))
+    (sheet := tmp_path / "_static" / "own.css").parent.mkdir()
+    calls = []
+    monkeypatch.setattr(site_files, "purge", lambda *args: calls.append(1) or purge(*args))
+
+    def build(body: str, rules: str = ".a{top:1px}.b{top:2px}") -> str:
+        sheet.write_text(rules, "utf-8")  # Sphinx copies it in each build
+        page = f'<link href="_static/own.css" /><p class="{body}'
+        (tmp_path / "page.html").write_text(page, "utf-8")
+        site_files.write_style_sheets(app, None)
+        return (tmp_path / "_static" / "style.css").read_text("utf-8")
+
+    assert ".b{" not in build('a">')
+    assert ".b{" not in build('a">More words.')
+    assert len(calls) == 1
+    assert ".b{top:2px}" in build('b">')
+    assert ".b{top:3px}" in build('b">', ".b{top:3px}")
+    fonts = set()
+    for sign in "αζ":
+        build(f'b"><math>{sign}</math>')
+        fonts.add((tmp_path / "_static" / "formulas.css").read_text("utf-8"))
+    assert len(fonts) == 2
+    (tmp_path / "_static" / "style.css").write_text("", "utf-8")  # an interrupted build
+    assert ".b{" in build('b">')
+
+
+def test_the_templates_fit_the_pinned_themes():
+    """They override parts of these versions; after an update, review each and name the new ones."""
+    pins = (ROOT / "constraints.txt").read_text("utf-8")
+    layout = (ROOT / "docs" / "_templates" / "layout.html").read_text("utf-8")
+    for name in ("sphinx", "pydata-sphinx-theme", "sphinx-book-theme"):
+        (version,) = re.findall(rf"^{name}==(.+)$", pins, re.MULTILINE)
+        assert f"{name} {version}" in layout
