@@ -134,9 +134,9 @@ torch.tensor([2, 1]))
 
     @property
     def agrees(self) -> bool:
-        """Return whether the outputs agree: in every bit, in value, or within what is allowed.
+        """Whether the outputs, and the gradients if they were compared, agree.
 
-        If gradients were compared, they have to agree, too.
+        They agree in every bit, in value, or within the tolerance or the bound of rounding.
         """
         outputs_agree = self.verdict not in (DIFFERENT, NOT_COMPARABLE)
         return outputs_agree and (self.gradients is None or self.gradients.agrees)

@@ -35,7 +35,7 @@ MATRIX = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 4, 0, 5]])
 POINTS = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
 MOVED = torch.tensor([[True, False], [True, True]])
 SIGNED_ZERO = torch.tensor([[1.0, -0.0], [2.0, 3.0]])
-CHANGED = torch.tensor([[1.0, 0.0], [2.0, 3.5]])
+CHANGED = torch.tensor([[1.0, 0.0], [2.0, 3.5], [0.0, 0.0]])
 ONE_HOT_LINEAR = OneHotLinear(to_linear(EMBEDDING, share=False))
 DRAWINGS = {
     "sum of rows": (
@@ -102,9 +102,9 @@ DRAWINGS = {
         "3 rows of 4 numbers come out, equal to those on the left.",
     ),
     "differences": (
-        draw_differences({"Embedding": SIGNED_ZERO, "Linear": CHANGED}, labels=["id 7", "id 8"]),
+        draw_differences({"Embedding": SIGNED_ZERO, "Linear": CHANGED}, labels=["id 7", "id 8", "id 9"]),
         "2 of 4 numbers differ. id 7: column 1 is -0.0000 in Embedding, 0.0000 in Linear. "
-        "id 8: column 1 is 3.0000 in Embedding, 3.5000 in Linear.",
+        "id 8: column 1 is 3.0000 in Embedding, 3.5000 in Linear. Linear has 3 rows, the other 2.",
     ),
     "no difference": (draw_differences({"a": SIGNED_ZERO, "b": SIGNED_ZERO}), "0 of 4 numbers differ."),
     "path": (

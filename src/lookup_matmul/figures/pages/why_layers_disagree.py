@@ -11,29 +11,39 @@ from lookup_matmul.figures.tables import format_values
 
 
 def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[str] = ()) -> Drawing:
-    """Draw two outputs of the same dtype and shape, and mark the numbers that differ in any bit."""
-    (a, first), (b, second) = ((name, output.detach()) for name, output in outputs.items())
-    differs = bits_differ(first, second)
-    labels = labels or [f"row {i}" for i in range(len(first))]
-    texts = {a: list(map(format_values, first)), b: list(map(format_values, second))}
-    sheet = Sheet(LABEL_WIDTH + first.shape[1] * CELL_WIDTH + 8)
-    for top, (name, rows) in zip((0, len(first) + 1.5), texts.items(), strict=True):
+    """Draw two outputs of the same dtype and width, and mark the numbers that differ in any bit.
+
+    A row that only one of them has differs as a whole.
+    """
+    tensors = {name: output.detach() for name, output in outputs.items()}
+    (a, first), (b, second) = tensors.items()
+    texts = {name: list(map(format_values, output)) for name, output in tensors.items()}
+    shared = min(len(first), len(second))
+    differs = bits_differ(first[:shared], second[:shared])
+    labels = labels or [f"row {i}" for i in range(max(len(first), len(second)))]
+    sheet, top = Sheet(LABEL_WIDTH + first.shape[1] * CELL_WIDTH + 8), 0.0
+    for name, rows in texts.items():
         sheet.caption(top + 0.5, name)
         for i, row in enumerate(rows):
             y = top + 1 + i
             sheet.text(LABEL_WIDTH - 6, y + 0.5, labels[i], QUIET, "end")
             for j, text in enumerate(row):
                 cell = (LABEL_WIDTH + j * CELL_WIDTH, y, CELL_WIDTH, text)
-                if differs[i, j]:
+                if i >= shared or differs[i, j]:
                     sheet.cell(*cell, INK, True, colors=(PICK, MARK), stroke_width=1.6)
                 else:
                     sheet.cell(*cell, QUIET)
-    sentences = [f"{int(differs.sum())} of {first.numel()} numbers differ."]
-    for i, label in enumerate(labels):
+        top += len(rows) + 1.5
+    count = int(differs.sum()) + first[shared:].numel()
+    sentences = [f"{count} of {first.numel()} numbers differ."]
+    for i in range(shared):
         pairs = [
             f"column {j} is {texts[a][i][j]} in {a}, {texts[b][i][j]} in {b}"
             for j in differs[i].nonzero().flatten().tolist()
         ]
         if pairs:
-            sentences.append(f"{label}: {'; '.join(pairs)}.")
+            sentences.append(f"{labels[i]}: {'; '.join(pairs)}.")
+    for name, output in tensors.items():
+        if len(output) > shared:
+            sentences.append(f"{name} has {len(output)} rows, the other {shared}.")
     return sheet.to_drawing(" ".join(sentences))
