@@ -150,7 +150,7 @@ def test_texts_of_a_row_are_beside_each_other(name, line):
         ("reach of a NaN", ["row 1", "row 2", "row 3", "NaN", "-Inf"] + ["NaN"] * 6),
         ("bag of words", ["tensor", "dim", "tensor", "2 × tensor", "1 × dim", "total", "+6"]),
         ("votes", ["axis", "+2", "dim", "0", "tensor", "+3"]),
-        ("differences", ["-0.0000", "3.0000", "0.0000", "3.5000"]),
+        ("differences", ["-0.0000", "3.0000", "0.0000", "3.5000", "0.0000", "0.0000"]),
         ("no difference", []),
         ("hashes", ["row 2", "2 keys"]),
         ("sum of rows", ["2  × dim", "1.5", "-2", "3  × tensor", "1", "1"]),
