@@ -18,7 +18,6 @@ sys.path.append(sys.argv[1])
 
 import cloudpickle  # noqa: F401
 import matplotlib.pyplot  # noqa: F401
-import psutil  # noqa: F401
 import sklearn.linear_model  # noqa: F401
 import torch._dynamo  # noqa: F401  # imported by the first optimizer
 from IPython.core.interactiveshell import InteractiveShell
@@ -29,7 +28,7 @@ import lookup_matmul.figures
 import lookup_matmul.sharded  # noqa: F401
 
 FORK = get_context("fork")
-OPTIONAL = {"cloudpickle", "matplotlib", "psutil", "sklearn"}  # required by some notebooks only
+OPTIONAL = {"cloudpickle", "matplotlib", "sklearn"}  # required by some notebooks only
 
 
 def display_value(value):

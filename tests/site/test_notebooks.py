@@ -47,10 +47,11 @@ def executed(site):
     cache = runpy.run_path(str(ROOT / "docs" / "conf.py"))["nb_execution_cache_path"]
     cells = {}
     for name in EXECUTED:
-        load_execution(page := PAGES[name], str(site.parents[1] / cache))
+        execution = load_execution(PAGES[name].notebook, str(site.parents[1] / cache))
+        assert execution, f"{name} is not in the cache of executed pages"
         cells[name] = [
             cell
-            for cell in code_cells(page.notebook)
+            for cell in code_cells(execution.notebook)
             if "skip-execution" not in cell.metadata.get("tags", []) and without_glue(cell.source)
         ]
     return cells

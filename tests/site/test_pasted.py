@@ -12,7 +12,7 @@ from cell_rules import code_cells
 from served import DOCS, SOURCES
 
 # The modules of packages that a page may need in addition to the wheel's dependencies.
-MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle", "psutil": "psutil"}
+MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle"}
 FAULTY = {  # cells and the failure of each page; the first page is sound
     "sound": ([("import torch", False), ("torch.zeros(1)[1]", True), ("torch.ones(1)", False)], ""),
     "folded import": ([("1\ntorch.ones(1)", False)], "2: NameError: name 'torch' is not defined"),
