@@ -19,7 +19,7 @@ from lookup_matmul.equality.storage import rows_moved, shares_storage
 from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.memory import allocated_bytes, peak_bytes
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.onehot.layers import copy_weight, to_embedding, to_linear
+from lookup_matmul.onehot.layers import to_embedding, to_linear
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
 from lookup_matmul.sparse.bags import Bags, Rows
@@ -31,7 +31,7 @@ from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 __all__ = [
     "Agreement", "Bags", "Cause", "Comparison", "Layer", "OneHotLinear", "Rows",
     "allocated_bytes", "assert_bitwise_equal", "assert_within", "check_bags", "check_ids",
-    "check_inputs", "compare", "copy_weight", "dense_matmul", "dense_rows", "lookup",
+    "check_inputs", "compare", "dense_matmul", "dense_rows", "lookup",
     "one_hot", "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved",
     "shares_storage", "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags",
     "to_embedding", "to_linear", "to_scipy_csr", "to_torch_csr",

@@ -20,7 +20,7 @@ def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
         raise TypeError(
             f"{name} is a {type(layer).__name__} with a forward of its own, expected that of "
             f"torch.nn.{kind.__name__}, or the outputs would differ; make the other layer "
-            "yourself and bring the table over with copy_weight."
+            "yourself and copy the table into its weight."
         )
 
 

@@ -81,45 +81,6 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     return embedding
 
 
-def copy_weight(source: nn.Module, target: nn.Module) -> None:
-    """Copy the numbers of one layer's table into the other's, transposing on the way.
-
-    The values land in the target's own parameter, so optimizers that hold it stay valid.
-    One is a :class:`torch.nn.Embedding`, the other a :class:`torch.nn.Linear` without bias, of one
-    dtype; they may lie on different devices.
-
-    Other layers, and dtypes that differ, are a TypeError. Shapes that do not match, a bias, and a
-    weight that is computed from other parameters are a ValueError.
-
-    Examples
-    --------
-    >>> embedding, linear = torch.nn.Embedding(4, 5), torch.nn.Linear(4, 5, bias=False)
-    >>> copy_weight(embedding, linear)
-    >>> torch.equal(linear.weight, embedding.weight.T)
-    True
-    """
-    pairs = ((source, target), (target, source))
-    if not any(isinstance(a, nn.Embedding) and isinstance(b, nn.Linear) for a, b in pairs):
-        raise TypeError(
-            f"source is a {type(source).__name__} and target a {type(target).__name__}, "
-            "expected one nn.Embedding and one nn.Linear; pass the layers that hold the tables."
-        )
-    origin, place = table_of("source", source), table_of("target", target)
-    if origin.T.shape != place.shape:
-        raise ValueError(
-            f"source.weight has shape {tuple(origin.shape)} "
-            f"and target.weight {tuple(place.shape)}, "
-            "expected transposed shapes; make the target with to_linear or to_embedding."
-        )
-    if origin.dtype != place.dtype:
-        raise TypeError(
-            f"source.weight has dtype {origin.dtype} and target.weight {place.dtype}, "
-            "expected one dtype; convert a layer with .to(dtype) first."
-        )
-    with torch.no_grad():
-        place.copy_(origin.T)
-
-
 def transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
     """Return the Parameter of the other layer, on the same memory or on memory of its own."""
     table = weight.detach().T
