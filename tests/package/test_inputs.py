@@ -92,6 +92,13 @@ def test_ids_of_32_bits_in_a_table_of_more_rows(vocab_size):
         check_ids(torch.tensor([1, -1], dtype=torch.int32), vocab_size)
 
 
+def test_the_largest_id_of_32_bits_is_outside_of_a_table_of_as_many_rows():
+    """That number of rows is the largest that ids of 32 bits can be compared with."""
+    ids = torch.tensor([0, 2**31 - 1], dtype=torch.int32)
+    with pytest.raises(IndexError, match=r"ids\[1\] is 2147483647, .*; 1 of the 2 ids is outside"):
+        check_ids(ids, 2**31 - 1)
+
+
 def test_a_product_needs_a_dtype_that_torch_can_multiply():
     """Rows of eight bits are copied by a lookup, and refused in words by the products."""
     eight = torch.ones(4, 5).to(torch.float8_e4m3fn)

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from lookup_matmul.equality.storage import shares_storage
-from lookup_matmul.inputs import check_type, full_name
+from lookup_matmul.inputs import MULTIPLIED, check_type, full_name
 
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
@@ -61,6 +61,11 @@ def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
             "only that can be written and trained; undo it first, for instance with "
             f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight')."
         )
+    if is_lazy(weight):
+        raise ValueError(
+            f"{name}.weight is not initialized, expected a shape; call the layer once, or make it "
+            "with its number of features."
+        )
     return weight
 
 
@@ -84,6 +89,20 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
         raise ValueError(
             f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "
             "'weight', and the swap renames it; remove them first."
+        )
+
+
+def check_comparable(name: str, weight: nn.Parameter, dim: int) -> None:
+    """Raise unless rows of ``dim`` numbers of this weight can be multiplied and compared."""
+    if weight.dtype not in MULTIPLIED:
+        raise TypeError(
+            f"{name}.weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or "
+            "float64, which a product can compute with; convert the layer with .to(dtype) first."
+        )
+    if dim == 0:
+        raise ValueError(
+            f"{name}.weight has shape {tuple(weight.shape)}, expected at least one column; leave "
+            "this layer out of names."
         )
 
 
@@ -125,28 +144,38 @@ def check_unwrapped(model: nn.Module, names: Iterable[str]) -> None:
             )
 
 
-def chosen_modules(
+def modules_to_swap(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[nn.Module, list[str]]:
     """Return the modules to swap, each with all of its names in the model."""
     check_type("model", model, nn.Module, "pass the model that holds the layers")
     modules = dict(model.named_modules(remove_duplicate=False))
-    del modules[""]  # a layer is replaced in the module that holds it
-    fitting = [name for name, module in modules.items() if isinstance(module, kind)]
-    bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
-    asked = fitting + bags * (kind is nn.Embedding) if names is None else list(names)
-    for name in asked:
-        if name not in fitting:
-            found = f"a {full_name(modules[name])}" if name in modules else "no module of the model"
-            raise TypeError(
-                f"{name} is {found}, which cannot be swapped, expected {kind.__name__}; "
-                f"name some of {fitting}."
+    del modules[""]  # the model itself: a layer is replaced in the module that holds it
+    candidates = [name for name, module in modules.items() if isinstance(module, kind)]
+    if names is None:
+        bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
+        requested = candidates + bags * (kind is nn.Embedding)
+    else:
+        requested = [names] if isinstance(names, str) else list(names)
+    for name in requested:
+        if name not in candidates:
+            problem = (
+                f"a {full_name(modules[name])}" if name in modules else "no module of the model"
             )
-    if not asked:
+            remedy = f"name some of {candidates}" if candidates else "the model holds none"
+            raise TypeError(
+                f"{name} is {problem}, which cannot be swapped, expected {kind.__name__}; {remedy}."
+            )
+    if not requested:
         raise ValueError(
-            f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected some "
-            f"{kind.__name__} that it holds; convert a single layer with to_linear or to_embedding."
+            f"names is {names} and model, a {type(model).__name__}, holds {candidates}, expected "
+            f"some {kind.__name__} that it holds; convert a single layer with to_linear or "
+            "to_embedding."
         )
-    check_unwrapped(model, asked)
-    chosen = {modules[name] for name in asked}
-    return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}
+    check_unwrapped(model, requested)
+    selected = {modules[name] for name in requested}
+    return {
+        module: [name for name in candidates if modules[name] is module]
+        for module in modules.values()
+        if module in selected
+    }

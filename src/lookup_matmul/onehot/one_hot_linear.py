@@ -53,6 +53,11 @@ class OneHotLinear(nn.Module):
         table_of("linear", linear)
         self.linear = linear
         rows = linear.in_features
+        if isinstance(padding_idx, bool) or not isinstance(padding_idx, int | None):
+            raise TypeError(
+                f"padding_idx is {padding_idx} of type {type(padding_idx).__name__}, expected an "
+                "int or None; pass the id that fills up short sequences."
+            )
         if padding_idx is not None and not -rows <= padding_idx < rows:
             raise ValueError(
                 f"padding_idx is {padding_idx}, but a table of {rows} rows takes {-rows} to "

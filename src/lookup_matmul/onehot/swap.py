@@ -9,10 +9,11 @@ from torch import nn
 
 from lookup_matmul.equality.assertions import bits_differ
 from lookup_matmul.onehot.checks import (
+    check_comparable,
     check_memory,
     check_parameter_hooks,
     check_plain,
-    chosen_modules,
+    modules_to_swap,
     table_of,
 )
 from lookup_matmul.onehot.layers import transposed
@@ -36,18 +37,19 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     Dtype, device, ``requires_grad``, the gradient collected so far, ``padding_idx``, the training
     mode and the hooks of the module stay. If a layer is refused, the model is left as it was.
 
-    ``names`` are those of the modules to replace, as in ``model.named_modules()``; by default every
-    :class:`torch.nn.Embedding`. A module with several names is replaced under all of them.
-    Return for each name that was replaced how the rows of the product compare with the table's:
-    ``'equal in every bit'``, or what is different. At most 128 rows spread over each table are
-    compared, and as many with a negative zero or a subnormal number.
+    ``names`` are those of the modules to replace, as in ``model.named_modules()``, or the name of
+    one; by default every :class:`torch.nn.Embedding`. A module with several names is replaced under
+    all of them. Return for each name that was replaced how the rows of the product compare with the
+    table's: ``'equal in every bit'``, or what is different. At most 128 rows spread over each table
+    are compared, and as many with a negative zero or a subnormal number.
 
     Raise TypeError for a name of no Embedding, or for ``names=None`` an ``EmbeddingBag`` that was
-    found; for a subclass or a ``forward`` of its own; and for a layer inside
-    ``DistributedDataParallel`` or FSDP, which would not know the new Parameter.
+    found; for a subclass or a ``forward`` of its own; for a table that is not float16, bfloat16,
+    float32 or float64; and for a layer inside ``DistributedDataParallel`` or FSDP, which would not
+    know the new Parameter.
     Raise ValueError if there is nothing to swap; if a layer uses ``max_norm``,
     ``scale_grad_by_freq`` or ``sparse``, holds more than its table, or has hooks on its state dict;
-    if its weight is computed from others, has no numbers, shares memory with another tensor, or has
+    if its weight is computed from others, has no columns or no numbers, shares memory with another tensor, or has
     hooks that expect its shape; and if the product differs, as it does for NaN, infinity and
     reduced precision.
 
@@ -76,7 +78,7 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     >>> list(model.state_dict())
     ['0.weight', '1.weight', '1.bias']
     """
-    chosen = chosen_modules(model, names, nn.Embedding)
+    chosen = modules_to_swap(model, names, nn.Embedding)
     used = _used_elsewhere(model, {name for at in chosen.values() for name in at})
     made: dict[nn.Parameter, nn.Parameter] = {}
     swapped: list[tuple[nn.Module, nn.Module, list[str]]] = []
@@ -124,7 +126,7 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
       (0): Embedding(4, 5, padding_idx=0)
     )
     """
-    chosen = chosen_modules(model, names, OneHotLinear)
+    chosen = modules_to_swap(model, names, OneHotLinear)
     used = _used_elsewhere(model, {f"{name}.linear" for at in chosen.values() for name in at})
     made: dict[nn.Parameter, nn.Parameter] = {}
     swapped: list[tuple[nn.Module, nn.Module, list[str]]] = []
@@ -156,6 +158,7 @@ def _table_of_embedding(name: str, layer: nn.Embedding) -> nn.Parameter:
     """Return the table of an Embedding whose every property a product can keep, or raise."""
     weight = table_of(name, layer)
     check_plain(name, layer, nn.Embedding)
+    check_comparable(name, weight, layer.embedding_dim)
     for option, why in REMEDIES.items():
         if (value := getattr(layer, option)) is not None and value is not False:
             raise ValueError(f"{name} is an Embedding with {option}={value}: {why}.")
@@ -170,6 +173,7 @@ def _table_of_one_hot_linear(name: str, layer: OneHotLinear) -> nn.Parameter:
     if weight is None:
         weight = table_of(inner, linear)
         check_plain(inner, linear, nn.Linear)
+    check_comparable(inner, weight, layer.embedding_dim)
     hooked = [kind for kind, hooks in vars(linear).items() if "_hooks" in kind and hooks]
     if hooked:
         raise ValueError(

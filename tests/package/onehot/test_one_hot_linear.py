@@ -158,6 +158,8 @@ def test_a_quantized_linear_may_take_the_place_of_the_child():
         (nn.Embedding(4, 5), None, TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one of an Embedding with to_linear"),
         (nn.Linear(4, 5), None, ValueError, "has a bias, expected none"),
         (nn.Linear(4, 5, bias=False), 4, ValueError, "padding_idx is 4, but a table of 4 rows takes -4 to 3"),
+        (nn.Linear(4, 5, bias=False), True, TypeError, "padding_idx is True of type bool, expected an int or None"),
+        (nn.LazyLinear(5, bias=False), None, ValueError, "linear.weight is not initialized, expected a shape"),
         (nn.utils.parametrizations.weight_norm(nn.Linear(4, 5, bias=False)), None, ValueError, "linear.weight is computed from other parameters"),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import distributed, nn
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.nn.parallel import DistributedDataParallel
+from torch.nn.utils import parametrize
 
 from lookup_matmul import (
     OneHotLinear,
@@ -244,9 +245,9 @@ class Named(nn.Embedding):
     """An Embedding that a tool may ask for its name."""
 
 
-def with_weight(change):
+def with_weight(change, rows=5):
     """Return an Embedding that was changed."""
-    layer = nn.Embedding(5, 3)
+    layer = nn.Embedding(rows, 3)
     with torch.no_grad():
         change(layer)
     return layer
@@ -269,6 +270,9 @@ REFUSED = {
     "computed": (lambda: nn.utils.parametrizations.weight_norm(nn.Embedding(5, 3)), ValueError, "inner.layer.weight is computed from other parameters"),
     "NaN": (lambda: with_weight(lambda e: e.weight[3].fill_(float("nan"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 3"),
     "infinity": (lambda: with_weight(lambda e: e.weight[2, 1].fill_(float("inf"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 2"),
+    "no columns": (lambda: nn.Embedding(5, 0), ValueError, "inner.layer.weight has shape (5, 0), expected at least one column"),
+    "eight bits": (lambda: nn.Embedding(5, 3).to(torch.float8_e4m3fn), TypeError, "inner.layer.weight has dtype torch.float8_e4m3fn, expected float16, bfloat16, float32 or float64"),
+    "complex": (lambda: nn.Embedding(5, 3, dtype=torch.complex64), TypeError, "inner.layer.weight has dtype torch.complex64, expected float16, bfloat16, float32 or float64"),
     "state hook": (lambda: with_weight(lambda e: e.register_state_dict_pre_hook(lambda *_: None)), ValueError, "inner.layer has hooks on its state dict (_state_dict_pre_hooks)"),
     "parameter hook": (lambda: with_weight(lambda e: e.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (5, 3)"),
     "hook after the gradient": (lambda: with_weight(lambda e: e.weight.register_post_accumulate_grad_hook(print)), ValueError, "the weight of inner.layer has hooks of its own"),
@@ -328,6 +332,63 @@ def test_names_that_name_no_embedding_are_refused(make, names, error, message):
     """The message lists those that do."""
     with pytest.raises(error, match=re.escape(message)):
         swap_embeddings(make(), names)
+
+
+@pytest.mark.parametrize("swap", [swap_embeddings, swap_one_hot_linears])
+def test_a_string_is_the_name_of_one_module(swap):
+    """Its letters are not taken for the names of several."""
+    layers = [nn.Embedding(5, 3) for _ in range(11)]
+    model = nn.Sequential(*layers)
+    if swap is swap_one_hot_linears:
+        swap_embeddings(model)
+    assert swap(model, "10") == {"10": EQUAL}
+
+
+def test_a_swapped_model_has_nothing_left_to_name():
+    """The message says so and offers no empty list to choose from."""
+    model = nn.Sequential(nn.Embedding(5, 3))
+    swap_embeddings(model, "0")
+    message = r"0 is a lookup_matmul.*OneHotLinear, .*, expected Embedding; the model holds none\."
+    with pytest.raises(TypeError, match=message):
+        swap_embeddings(model, "0")
+
+
+def test_other_tensors_of_a_model_may_be_sparse():
+    """Only strided tensors can share memory with a table."""
+    model = nn.Sequential(nn.Embedding(5, 3))
+    model.register_buffer("mask", torch.eye(3).to_sparse())
+    assert swap_embeddings(model) == {"0": EQUAL}
+
+
+def test_embedding_bags_do_not_hinder_the_way_back():
+    """They are refused by ``swap_embeddings`` without names, but need not be swapped back."""
+    model = nn.Sequential(nn.Embedding(5, 3), nn.EmbeddingBag(5, 3))
+    swap_embeddings(model, "0")
+    assert swap_one_hot_linears(model) == {"0": EQUAL}
+
+
+def test_a_second_parametrization_of_a_tied_weight_is_refused():
+    """An Embedding with the tied table would drop it."""
+    model = Small(tie={"head"})
+    swap_embeddings(model, ["tokens"])
+    parametrize.register_parametrization(model.tokens.linear, "weight", nn.Identity())
+    with pytest.raises(ValueError, match=r"tokens\.linear\.weight is computed from other param"):
+        swap_one_hot_linears(model)
+
+
+@pytest.mark.parametrize(("value", "count"), [(1.0, 128), (-0.0, 256)])
+def test_as_many_rows_are_compared_as_documented(monkeypatch, value, count):
+    """128 rows spread over the table, and 128 with a negative zero if there are as many."""
+    compared_ids = []
+
+    def forward(layer, ids):
+        compared_ids.extend(ids.tolist())
+        return layer.weight[ids]
+
+    monkeypatch.setattr(OneHotLinear, "forward", forward)
+    swap_embeddings(nn.Sequential(with_weight(lambda e: e.weight.fill_(value), rows=1000)))
+    assert len(compared_ids) == count
+    assert len({*compared_ids[:128]}) == 128
 
 
 @pytest.fixture
