@@ -31,8 +31,8 @@ BAD_INPUTS = {
     "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
     "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
-    "table on meta": (IDS, GOOD.to("meta"), ValueError, "weight lies on the device meta, which stores no numbers"),
-    "ids on meta": (IDS.to("meta"), GOOD, ValueError, "ids lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
+    "table on meta": (IDS, GOOD.to("meta"), ValueError, "weight is on the device meta, which stores no numbers"),
+    "ids on meta": (IDS.to("meta"), GOOD, ValueError, "ids is on the device meta, which stores no numbers, expected one that does; create it on another device; where only shapes matter, the forms take check=False."),
     "id too large": (torch.tensor([[2, 3], [7, 9]]), GOOD, IndexError, "ids[1, 0] is 7, but a table of 4 rows takes 0 <= id <= 3; 2 of the 4 ids are outside. Give the table more rows or correct the ids."),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
     "scalar id": (torch.tensor(4), GOOD, IndexError, "ids is 4, but"),
@@ -144,5 +144,5 @@ def test_without_the_check_a_table_is_not_looked_at(form):
     there = ids.to("meta") if form in (lookup, one_hot_matmul) else [t.to("meta") for t in ids]
     assert form(there, weight.to("meta"), check=False).shape[-1] == 5
     for place in (ids, there):
-        with pytest.raises(ValueError, match="weight lies on the device meta, which stores no num"):
+        with pytest.raises(ValueError, match="weight is on the device meta, which stores no num"):
             form(place, weight.to("meta"))

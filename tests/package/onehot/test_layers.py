@@ -107,8 +107,10 @@ class Named(nn.Embedding):
 
 def test_layers_that_compute_something_else_are_refused():
     """A subclass, or a function put into a layer; a mere name of its own is no matter."""
-    own = r"embedding is a Scaled with a forward of its own, expected that of torch.nn.Embedding"
-    with pytest.raises(TypeError, match=own):
+    message = (
+        r"embedding is a Scaled with a forward of its own, expected that of torch.nn.Embedding"
+    )
+    with pytest.raises(TypeError, match=message):
         to_linear(Scaled(4, 5), share=False)
     patched = nn.Linear(4, 5, bias=False)
     patched.forward = lambda rows: 2 * rows

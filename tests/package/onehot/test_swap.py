@@ -89,9 +89,9 @@ def step(model, ids):
 
 @settings(deadline=None, max_examples=30)
 @given(models())
-def test_there_and_back_leaves_outputs_and_state(drawn):
-    """In every bit, with the names, the ties and what trains; nothing random is drawn."""
-    model, ids = drawn
+def test_there_and_back_leaves_outputs_and_state(model_and_ids):
+    """In every bit, with the names, the ties and what trains; no random numbers are used."""
+    model, ids = model_and_ids
     before, reference = copy.deepcopy(model), model(ids)
     table, state = model.inner["positions"][0].weight, torch.get_rng_state()
     outcomes = swap_embeddings(model)
@@ -116,9 +116,9 @@ def test_there_and_back_leaves_outputs_and_state(drawn):
 
 @settings(deadline=None, max_examples=30)
 @given(models(dtypes=(torch.float32, torch.float64)))
-def test_a_training_step_is_the_same_on_both_sides(drawn):
+def test_a_training_step_is_the_same_on_both_sides(model_and_ids):
     """With weights that make every sum exact: the same table, the gradient for the padding out."""
-    model, ids = drawn
+    model, ids = model_and_ids
     swapped = copy.deepcopy(model)
     swap_embeddings(swapped)
     assert_bitwise_equal(step(swapped, ids), step(model, ids))
@@ -160,7 +160,7 @@ def test_what_belongs_to_a_layer_goes_along():
     handles = [
         layer.register_forward_hook(lambda *_: calls.append("forward")),
         layer.register_forward_pre_hook(lambda _, __, kwargs: calls.append(kwargs), with_kwargs=True),
-        layer.register_full_backward_pre_hook(lambda _, arriving: calls.append(arriving[0].shape)),
+        layer.register_full_backward_pre_hook(lambda _, gradients: calls.append(gradients[0].shape)),
     ]  # fmt: skip
     swap_embeddings(model)
     assert not calls  # comparing the rows has not run them
@@ -293,11 +293,11 @@ def test_what_cannot_be_kept_is_refused_by_name(case):
 
 def test_hooks_on_a_tied_parameter_stay():
     """It is not transposed, so they get what they expect."""
-    model, seen = Small(tie={"head"}), []
-    model.tokens.weight.register_hook(lambda gradient: seen.append(gradient.shape))
+    model, shapes = Small(tie={"head"}), []
+    model.tokens.weight.register_hook(lambda gradient: shapes.append(gradient.shape))
     swap_embeddings(model)
     model(torch.tensor([2, 3, 1])).sum().backward()
-    assert seen == [(5, 3)]
+    assert shapes == [(5, 3)]
 
 
 def test_two_parameters_on_one_memory_are_refused():
@@ -313,10 +313,10 @@ def test_two_parameters_on_one_memory_are_refused():
     model.twin.linear.weight = nn.Parameter(model.tokens.weight.detach().T)
     with pytest.raises(ValueError, match="are two tensors on one memory"):
         swap_one_hot_linears(model)
-    other = nn.Sequential(nn.Embedding(5, 3))
-    other.register_buffer("kept", other[0].weight.detach())
+    model = nn.Sequential(nn.Embedding(5, 3))
+    model.register_buffer("kept", model[0].weight.detach())
     with pytest.raises(ValueError, match="weight of 0 and kept are two tensors on one memory"):
-        swap_embeddings(other)
+        swap_embeddings(model)
 
 
 @pytest.mark.parametrize(
