@@ -164,7 +164,7 @@ def test_a_quantized_linear_may_take_the_place_of_the_child():
     ],
 )  # fmt: skip
 def test_layers_that_are_none_are_refused(linear, padding_idx, error, message):
-    """When it is peak, not in the first batch."""
+    """The error is raised at construction, not in the first batch."""
     with pytest.raises(error, match=re.escape(message)):
         OneHotLinear(linear, padding_idx)
 
