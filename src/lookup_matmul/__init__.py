@@ -1,38 +1,67 @@
 """Embedding lookup and one-hot matrix product: the same computation, side by side.
 
-Everything here works on one weight of shape (vocabulary size, embedding dimension),
-the layout of :class:`torch.nn.Embedding`, and on integer ids of any shape.
+Every function takes one weight of shape (vocabulary size, embedding dimension), the layout of
+:class:`torch.nn.Embedding`, and integer ids of any shape.
 
-:mod:`lookup_matmul.onehot` and :mod:`lookup_matmul.sparse` hold the forms,
-:mod:`lookup_matmul.equality` says what equal means, :mod:`lookup_matmul.inputs` what bad input is,
-:mod:`lookup_matmul.diagnosis` why two layers disagree. Three rooms are imported by their own names:
-:mod:`lookup_matmul.costs` counts and measures, :mod:`lookup_matmul.sharded` runs a function on
-several processes, and :mod:`lookup_matmul.figures` draws; its plots need Matplotlib.
+:mod:`lookup_matmul.onehot` and :mod:`lookup_matmul.sparse` compute the forms,
+:mod:`lookup_matmul.equality` compares their results, :mod:`lookup_matmul.inputs` checks arguments,
+and :mod:`lookup_matmul.diagnosis` finds out why two layers disagree. Three subpackages are imported
+by their full names: :mod:`lookup_matmul.costs` counts and measures, :mod:`lookup_matmul.sharded`
+runs a function on several processes, and :mod:`lookup_matmul.figures` draws; its plots need
+Matplotlib.
 """
 
-from lookup_matmul.diagnosis.compare import compare
-from lookup_matmul.diagnosis.layers import Layer
-from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
-from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
-from lookup_matmul.equality.rounding import rounding_bound
-from lookup_matmul.equality.storage import rows_moved, shares_storage
-from lookup_matmul.inputs import check_ids, check_inputs
-from lookup_matmul.memory import allocated_bytes, peak_bytes
-from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.onehot.layers import copy_weight, to_embedding, to_linear
-from lookup_matmul.onehot.one_hot_linear import OneHotLinear
-from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
-from lookup_matmul.sparse.bags import Bags, Rows
-from lookup_matmul.sparse.checks import check_bags
-from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
-from lookup_matmul.sparse.read import to_bags
-from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lookup_matmul.diagnosis.compare import compare
+    from lookup_matmul.diagnosis.layers import Layer
+    from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
+    from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
+    from lookup_matmul.equality.rounding import rounding_bound
+    from lookup_matmul.equality.storage import rows_moved, shares_storage
+    from lookup_matmul.inputs import check_ids, check_inputs
+    from lookup_matmul.memory import allocated_bytes, peak_bytes
+    from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
+    from lookup_matmul.onehot.layers import to_embedding, to_linear
+    from lookup_matmul.onehot.one_hot_linear import OneHotLinear
+    from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
+    from lookup_matmul.sparse.bags import Bags, Rows
+    from lookup_matmul.sparse.checks import check_bags
+    from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
+    from lookup_matmul.sparse.read import to_bags
+    from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
     "Agreement", "Bags", "Cause", "Comparison", "Layer", "OneHotLinear", "Rows",
     "allocated_bytes", "assert_bitwise_equal", "assert_within", "check_bags", "check_ids",
-    "check_inputs", "compare", "copy_weight", "dense_matmul", "dense_rows", "lookup",
-    "one_hot", "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved",
-    "shares_storage", "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags",
-    "to_embedding", "to_linear", "to_scipy_csr", "to_torch_csr",
+    "check_inputs", "compare", "dense_matmul", "dense_rows", "lookup", "one_hot",
+    "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved", "shares_storage",
+    "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags", "to_embedding",
+    "to_linear", "to_scipy_csr", "to_torch_csr",
 ]  # fmt: skip
+# Modules are imported on first use: the benchmark needs neither the sparse forms nor compare.
+MODULES = {
+    "Agreement": "diagnosis.report", "Bags": "sparse.bags", "Cause": "diagnosis.report",
+    "Comparison": "diagnosis.report", "Layer": "diagnosis.layers",
+    "OneHotLinear": "onehot.one_hot_linear", "Rows": "sparse.bags", "allocated_bytes": "memory",
+    "assert_bitwise_equal": "equality.assertions", "assert_within": "equality.assertions",
+    "check_bags": "sparse.checks", "check_ids": "inputs", "check_inputs": "inputs",
+    "compare": "diagnosis.compare", "dense_matmul": "sparse.sums", "dense_rows": "sparse.sums",
+    "lookup": "onehot.forms", "one_hot": "onehot.forms", "one_hot_matmul": "onehot.forms",
+    "peak_bytes": "memory", "rounding_bound": "equality.rounding", "rows_moved": "equality.storage",
+    "shares_storage": "equality.storage", "sum_of_rows": "sparse.sums",
+    "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
+    "to_bags": "sparse.read", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
+    "to_scipy_csr": "sparse.csr", "to_torch_csr": "sparse.csr",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module of a public name when the name is first used."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("lookup-matmul")
+    if name in MODULES:
+        return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,22 +1,22 @@
-"""What counts as bad input, decided once for every form and every device that holds numbers."""
+"""Checks of arguments, the same for every form and on every device but meta."""
 
 import torch
 
 ID_DTYPES = (torch.int32, torch.int64)
-MULTIPLIED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+MATMUL_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
-    """Raise unless every id names a row of a table with ``vocab_size`` rows.
+    """Raise unless every id is a row number of a table with ``vocab_size`` rows.
 
-    ``ids`` have any shape, also an empty one, and dtype int32 or int64. Ids that are no tensor or
-    of another dtype, and a ``vocab_size`` that is no ``int``, are a TypeError. Sparse ids, ids on
-    the device ``meta`` and a negative ``vocab_size`` are a ValueError. An id that is negative or at
-    least ``vocab_size`` is an IndexError.
+    ``ids`` can have any shape, including an empty one, and have dtype int32 or int64. Raise
+    TypeError if ``ids`` is not a tensor of these dtypes or ``vocab_size`` is not an ``int``,
+    ValueError if ``ids`` is sparse or on the device ``meta`` or ``vocab_size`` is negative, and
+    IndexError if an id is negative or at least ``vocab_size``.
 
-    The smallest and the largest id are read in one pass and brought to the CPU.
-    On an accelerator that waits for the work queued before it,
-    and under :func:`torch.compile` it breaks the graph.
+    The smallest and the largest id are computed in one pass and copied to the CPU. On an
+    accelerator this waits for the work queued before it; under :func:`torch.compile` it breaks the
+    graph.
 
     Examples
     --------
@@ -29,26 +29,26 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     """
     check_id_tensor(ids)
     check_vocab_size(vocab_size)
-    check_stored("ids", ids)
+    check_not_meta("ids", ids)
     if outside := find_outside(ids, vocab_size, "id", "ids"):
-        place, value, said = outside
+        position, value, problem = outside
         remedy = (
             "A negative id does not count from the end: mask it or map it to a row first."
             if value < 0
             else "Give the table more rows or correct the ids."
         )
-        raise IndexError(f"ids{place or ''} is {value}, {said} {remedy}")
+        raise IndexError(f"ids{position or ''} is {value}, {problem} {remedy}")
 
 
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     """Raise unless ``ids`` can be looked up in ``weight``.
 
-    Every form calls this before it computes anything, unless told ``check=False``.
+    Every form calls this before it computes anything, except with ``check=False``.
 
-    ``ids`` are as for ``check_ids``, whose errors this has; ``weight`` has shape (vocabulary
-    size, embedding dimension) and a floating dtype. One that is no tensor or of another dtype is a
-    TypeError, one that is sparse, not two-dimensional or on the device ``meta`` a ValueError. Two
-    other devices are left to torch, whose error says so.
+    ``ids`` are as for :func:`check_ids`, which raises the same errors; ``weight`` has shape
+    (vocabulary size, embedding dimension) and a floating dtype. Raise TypeError if it is not a
+    tensor of such a dtype, and ValueError if it is sparse, not two-dimensional or on the device
+    ``meta``. Whether both are on one device is left to torch, which raises an error that says so.
 
     Examples
     --------
@@ -63,20 +63,24 @@ A negative id does not count from the end: mask it or map it to a row first.
     check_ids(ids, weight.shape[0])
 
 
-def check_type(name: str, value: object, kind: type, remedy: str) -> None:
-    """Raise unless ``value`` is of a kind; quantized layers share the short names of the others."""
-    if not isinstance(value, kind):
-        wanted = "torch.Tensor" if kind is torch.Tensor else f"torch.nn.{kind.__name__}"
-        raise TypeError(f"{name} has type {full_name(value)}, expected {wanted}; {remedy}.")
+def check_type(name: str, value: object, expected_type: type, remedy: str) -> None:
+    """Raise unless ``value`` is an instance of ``expected_type``.
+
+    The message has the full name of its class, since quantized layers share the short names.
+    """
+    if not isinstance(value, expected_type):
+        module = "torch" if expected_type is torch.Tensor else "torch.nn"
+        expected = f"{module}.{expected_type.__name__}"
+        raise TypeError(f"{name} has type {full_name(value)}, expected {expected}; {remedy}.")
 
 
 def full_name(value: object) -> str:
-    """Return the name of a value's class with where it comes from."""
+    """Return the name of a value's class with its module."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def check_id_tensor(ids: torch.Tensor) -> None:
-    """Raise unless ``ids`` is a dense tensor of int32 or int64, whatever its values are."""
+    """Raise unless ``ids`` is a dense tensor of int32 or int64; its values are not read."""
     check_type("ids", ids, torch.Tensor, "wrap it in torch.tensor(...)")
     _check_dense("ids", ids, "tensor")
     if ids.dtype not in ID_DTYPES:
@@ -87,7 +91,7 @@ def check_id_tensor(ids: torch.Tensor) -> None:
 
 
 def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
-    """Raise unless a tensor of this name is a table: dense, 2-D, of floating dtype, not on meta."""
+    """Raise unless ``weight`` is a table: dense, 2-D, of floating dtype, not on meta."""
     remedy = "pass the table itself, such as embedding.weight or linear.weight.T"
     check_type(name, weight, torch.Tensor, remedy)
     _check_dense(name, weight, "table")
@@ -101,24 +105,27 @@ def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
             f"{name} has shape {tuple(weight.shape)}, expected two dimensions "
             "(vocabulary size, embedding dimension); reshape it."
         )
-    check_stored(name, weight)
+    check_not_meta(name, weight)
 
 
-def check_multiplied(weight: torch.Tensor) -> None:
-    """Raise unless torch can multiply by a table and add up its rows; it copies more dtypes."""
-    if weight.dtype not in MULTIPLIED:
+def check_matmul_dtype(weight: torch.Tensor) -> None:
+    """Raise unless torch has matrix products and sums for the dtype of a table.
+
+    A lookup copies rows of more dtypes.
+    """
+    if weight.dtype not in MATMUL_DTYPES:
         raise TypeError(
             f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
             "convert with weight.bfloat16()."
         )
 
 
-def check_stored(name: str, tensor: torch.Tensor) -> None:
-    """Raise if the values of a tensor cannot be read."""
+def check_not_meta(name: str, tensor: torch.Tensor) -> None:
+    """Raise if a tensor is on the device meta, which stores no values."""
     if tensor.is_meta:
         raise ValueError(
-            f"{name} lies on the device meta, which stores no numbers, expected one that does; "
-            "make it on another device; where only shapes matter, the forms take check=False."
+            f"{name} is on the device meta, which stores no numbers, expected one that does; "
+            "create it on another device; where only shapes matter, the forms take check=False."
         )
 
 
@@ -126,42 +133,45 @@ def check_vocab_size(vocab_size: int) -> None:
     """Raise unless ``vocab_size`` can be a number of rows of a table."""
     remedy = "Take it from the tokenizer or the table, not from the ids of one batch."
     if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
-        arrived = f"{vocab_size!r:.60} of type {type(vocab_size).__name__}"
-        raise TypeError(f"vocab_size is {arrived}, expected an int. {remedy}")
+        description = f"{vocab_size!r:.60} of type {type(vocab_size).__name__}"
+        raise TypeError(f"vocab_size is {description}, expected an int. {remedy}")
     if vocab_size < 0:
         raise ValueError(f"vocab_size is {vocab_size}, expected at least 0. {remedy}")
 
 
 def find_outside(
-    ids: torch.Tensor, vocab_size: int | None, kind: str, all_of_them: str
+    ids: torch.Tensor, vocab_size: int | None, singular: str, plural: str
 ) -> tuple[list[int], int, str] | None:
-    """Return the first place where ids name no row, the value there and words for it, if any.
+    """Return the position and value of the first id that is not a row number, and a description.
 
-    ``None`` for the number of rows allows any id that is not negative.
+    Return None if there is none. With ``vocab_size=None`` every id that is not negative is valid.
     """
     if ids.numel() == 0:
         return None
-    # With all threads of torch: each reads the part that it is about to read again anyway.
-    smallest, largest = (int(extreme) for extreme in torch.aminmax(ids))
+    smallest, largest = (int(extremum) for extremum in torch.aminmax(ids))
     if smallest >= 0 and (vocab_size is None or largest < vocab_size):
         return None
     outside = ids < 0
-    if vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max:  # or it wraps around
+    if (
+        vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max
+    ):  # else the comparison overflows
         outside |= ids >= vocab_size
-    count, place = int(outside.sum()), [int(i) for i in outside.nonzero()[0]]
-    allowed = f"0 <= {kind} <= {vocab_size - 1}" if vocab_size else f"no {kind} at all"
-    expected = f"but a table of {vocab_size} rows takes {allowed}"
+    count = int(outside.sum())
+    position = [int(i) for i in outside.nonzero()[0]]
     if vocab_size is None:
         expected = "expected at least 0"
-    are = "is" if count == 1 else "are"
-    said = f"{expected}; {count} of the {ids.numel()} {all_of_them} {are} outside."
-    return place, int(ids[tuple(place)]), said
+    else:
+        valid = f"0 <= {singular} <= {vocab_size - 1}" if vocab_size else f"no {singular} at all"
+        expected = f"but a table of {vocab_size} rows takes {valid}"
+    verb = "is" if count == 1 else "are"
+    description = f"{expected}; {count} of the {ids.numel()} {plural} {verb} outside."
+    return position, int(ids[tuple(position)]), description
 
 
-def _check_dense(name: str, tensor: torch.Tensor, kind: str) -> None:
+def _check_dense(name: str, tensor: torch.Tensor, noun: str) -> None:
     if tensor.layout is not torch.strided:
         raise ValueError(
-            f"{name} has layout {tensor.layout}, expected a dense {kind}; "
+            f"{name} has layout {tensor.layout}, expected a dense {noun}; "
             f"convert with {name}.to_dense()."
         )
 

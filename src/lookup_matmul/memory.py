@@ -1,4 +1,4 @@
-"""Bytes that a computation allocates, in total and at one time."""
+"""Count the bytes that a call allocates, in total and at its peak."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from lookup_matmul.inputs import check_device
 
-Call: TypeAlias = Callable[..., object]  # without arguments
+Call: TypeAlias = Callable[..., object]  # called without arguments
 
 
 def allocated_bytes(call: Call) -> int:
@@ -37,13 +37,13 @@ def allocated_bytes(call: Call) -> int:
 
 
 def peak_bytes(call: Call, device: str = "cpu") -> int:
-    """Return the most memory that a call without arguments occupies at one time.
+    """Return the peak of the memory that a call without arguments occupies.
 
     Memory in use before the call does not count. Scratch memory from torch's allocator counts, but
     not that of libraries with their own, such as MKL. On ``"cpu"`` these are the allocations of
     this thread, and an upper bound if the call releases older memory; on ``"cuda"`` it is
     :func:`torch.cuda.max_memory_allocated`, in blocks of 512 bytes. Another device, or one that is
-    not present, is a ValueError; a profiler at work in this thread is a RuntimeError.
+    not present, is a ValueError; a profiler that is active in this thread is a RuntimeError.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
 def allocation_sizes(call: Call) -> list[int]:
     """Return the bytes of each allocation of a call, and of each release as a negative number.
 
-    They come from the older of torch's two profilers: :mod:`torch.profiler` writes to standard
-    error and ends the process beside other threads. The older one logs releases of older memory
-    unless ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` when torch was imported.
+    They come from the legacy profiler of torch, since :mod:`torch.profiler` writes to standard
+    error and ends a process that has other threads. The legacy one logs a warning when memory from
+    before the call is released, unless ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` at torch's import.
     """
     options: Any = dict.fromkeys(
         ("report_input_shapes", "with_stack", "with_flops", "with_modules"), False
@@ -81,8 +81,8 @@ def allocation_sizes(call: Call) -> list[int]:
     return [event.cpu_memory_usage() for event in events if event.kind() == "memory_alloc"]
 
 
-class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves it untyped
-    """Collects all storages; a reference to each keeps its address from being reused."""
+class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
+    """Collects all storages, and keeps a reference to each, so that no address is reused."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -90,7 +90,7 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch le
         self.allocated = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        # A tensor made of Python's numbers first appears as the argument of lift_fresh.
+        # A tensor created from Python numbers first appears as the argument of lift_fresh.
         self._count((args, kwargs), new=func is torch.ops.aten.lift_fresh.default)
         result = func(*args, **(kwargs or {}))
         self._count(result, new=True)
@@ -102,7 +102,7 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch le
             for dense in _dense_parts(leaf) if isinstance(leaf, torch.Tensor) else ():
                 storage = dense.untyped_storage()
                 size = storage.nbytes()
-                by_torch = new and storage.resizable()  # unlike the memory of an array
+                by_torch = new and storage.resizable()  # the memory of a NumPy array is not
                 _, before = self.sizes.get(storage._cdata, (None, 0 if by_torch else size))
                 if size > before:
                     self.allocated += size

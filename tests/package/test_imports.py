@@ -1,8 +1,11 @@
-"""What the package and its instrument need to be imported, and nothing more."""
+"""Importing the package, or one name of it, loads only the modules that are needed."""
 
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
+
+import pytest
 
 import lookup_matmul
 
@@ -21,10 +24,68 @@ NEEDLESS = {"cloudpickle", "fastjsonschema", "matplotlib", "nox", "scipy", "skle
 NEEDLESS |= {"cpuinfo", "filelock", "jsonschema", "psutil", "setuptools", "tqdm", "triton"}
 
 
-def test_it_is_imported_without_what_it_does_not_need():
-    """A machine that measures has torch and what torch installs, and needs no more."""
-    code = BLOCKED.format(names=NEEDLESS)
-    done = subprocess.run(
+# Statement: modules, or packages with all of their modules, that it must not load.
+UNLOADED = {
+    "import lookup_matmul": {"torch", "numpy", "scipy", "lookup_matmul.*"},
+    "from lookup_matmul import lookup": {
+        "scipy", "matplotlib", "lookup_matmul.costs", "lookup_matmul.diagnosis",
+        "lookup_matmul.equality", "lookup_matmul.figures", "lookup_matmul.memory",
+        "lookup_matmul.onehot.swap", "lookup_matmul.sharded", "lookup_matmul.sparse",
+    },
+    "from lookup_matmul import compare": {"lookup_matmul.costs", "lookup_matmul.figures"},
+    "import lookup_matmul.costs": {
+        "scipy", "matplotlib", "lookup_matmul.diagnosis", "lookup_matmul.figures",
+        "lookup_matmul.memory", "lookup_matmul.sharded", "lookup_matmul.sparse",
+    },
+}  # fmt: skip
+TYPE_ALIASES = {"Layer", "Rows"}  # which do not know their module
+
+
+def run_python(code):
+    """Run code in a new process next to the source of the package."""
+    return subprocess.run(
         [sys.executable, "-c", code], cwd=SOURCE, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_benchmark_and_figures_need_no_optional_package():
+    """``costs`` and ``figures`` can be imported with torch and what torch installs."""
+    completed = run_python(BLOCKED.format(names=NEEDLESS))
+    assert (completed.returncode, completed.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("statement", UNLOADED)
+def test_an_import_loads_no_other_module(statement):
+    """A name of the package is imported with its own module and that module's imports."""
+    completed = run_python(f"{statement}\nimport sys\nprint(*sys.modules)")
+    loaded = completed.stdout.split()
+    assert "lookup_matmul" in loaded, completed.stderr
+    prefixes = tuple(name.removesuffix("*").rstrip(".") + "." for name in UNLOADED[statement])
+    assert not [
+        name for name in loaded if f"{name}.".startswith(prefixes) and name != "lookup_matmul"
+    ]
+
+
+@pytest.mark.parametrize("room", ["diagnosis", "equality", "onehot", "sparse"])
+def test_a_subpackage_loads_none_of_its_modules(room):
+    """Those that export nothing are empty apart from their docstring."""
+    completed = run_python(
+        f"import lookup_matmul.{room}, sys\n"
+        "print(sorted(name for name in sys.modules if name.startswith('lookup_matmul.')))"
+    )
+    assert completed.stdout == f"['lookup_matmul.{room}']\n", completed.stderr
+
+
+def test_every_public_name_is_in_the_table_of_modules():
+    """A name that only ``__all__`` or only the imports for type checkers had would not load."""
+    assert sorted(lookup_matmul.MODULES) == lookup_matmul.__all__ == sorted(lookup_matmul.__all__)
+    for name in {*lookup_matmul.__all__} - TYPE_ALIASES:
+        expected_module = f"lookup_matmul.{lookup_matmul.MODULES[name]}"
+        assert getattr(lookup_matmul, name).__module__ == expected_module
+
+
+def test_the_version_is_that_of_the_installed_package():
+    """Read from its metadata; a name that does not exist is an AttributeError."""
+    assert lookup_matmul.__version__ == metadata.version("lookup-matmul")
+    with pytest.raises(AttributeError, match="module 'lookup_matmul' has no attribute 'lokup'"):
+        lookup_matmul.lokup  # noqa: B018

@@ -31,8 +31,8 @@ BAD_INPUTS = {
     "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
     "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),
-    "table on meta": (IDS, GOOD.to("meta"), ValueError, "weight lies on the device meta, which stores no numbers"),
-    "ids on meta": (IDS.to("meta"), GOOD, ValueError, "ids lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
+    "table on meta": (IDS, GOOD.to("meta"), ValueError, "weight is on the device meta, which stores no numbers"),
+    "ids on meta": (IDS.to("meta"), GOOD, ValueError, "ids is on the device meta, which stores no numbers, expected one that does; create it on another device; where only shapes matter, the forms take check=False."),
     "id too large": (torch.tensor([[2, 3], [7, 9]]), GOOD, IndexError, "ids[1, 0] is 7, but a table of 4 rows takes 0 <= id <= 3; 2 of the 4 ids are outside. Give the table more rows or correct the ids."),
     "id negative": (torch.tensor([0, -1]), GOOD, IndexError, "ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. A negative id does not count from the end"),
     "scalar id": (torch.tensor(4), GOOD, IndexError, "ids is 4, but"),
@@ -92,6 +92,13 @@ def test_ids_of_32_bits_in_a_table_of_more_rows(vocab_size):
         check_ids(torch.tensor([1, -1], dtype=torch.int32), vocab_size)
 
 
+def test_the_largest_id_of_32_bits_is_outside_of_a_table_of_as_many_rows():
+    """That number of rows is the largest that ids of 32 bits can be compared with."""
+    ids = torch.tensor([0, 2**31 - 1], dtype=torch.int32)
+    with pytest.raises(IndexError, match=r"ids\[1\] is 2147483647, .*; 1 of the 2 ids is outside"):
+        check_ids(ids, 2**31 - 1)
+
+
 def test_a_product_needs_a_dtype_that_torch_can_multiply():
     """Rows of eight bits are copied by a lookup, and refused in words by the products."""
     eight = torch.ones(4, 5).to(torch.float8_e4m3fn)
@@ -137,5 +144,5 @@ def test_without_the_check_a_table_is_not_looked_at(form):
     there = ids.to("meta") if form in (lookup, one_hot_matmul) else [t.to("meta") for t in ids]
     assert form(there, weight.to("meta"), check=False).shape[-1] == 5
     for place in (ids, there):
-        with pytest.raises(ValueError, match="weight lies on the device meta, which stores no num"):
+        with pytest.raises(ValueError, match="weight is on the device meta, which stores no num"):
             form(place, weight.to("meta"))

@@ -62,9 +62,11 @@ def test_the_backward_pass_is_counted_too():
     """The gradient of the table has the size of the table."""
     weight = WEIGHT.clone().requires_grad_()
     forward = allocated_bytes(lambda: lookup(IDS, weight, check=False))
-    both = allocated_bytes(lambda: lookup(IDS, weight, check=False).backward(torch.ones(64, 16)))
+    forward_and_backward = allocated_bytes(
+        lambda: lookup(IDS, weight, check=False).backward(torch.ones(64, 16))
+    )
     ones = 64 * 16 * 4
-    assert both - forward - ones >= weight.numel() * 4
+    assert forward_and_backward - forward - ones >= weight.numel() * 4
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ def weights(pair: Pair) -> list[Remedy]:
 
 
 def _write_copy_advice(source: Side, target: Side) -> str:
-    """Write the copy in plain torch, since copy_weight refuses some of these layers."""
+    """Write the copy in plain torch, which takes layers of any kind."""
     to, origin = target.table_code, source.table_code
     (rows, dim), (target_rows, target_dim) = source.table.shape, target.table.shape
     if rows != target_rows and dim == target_dim:  # else a transpose comes first, and they fit

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import torch
 from torch import nn
 
-from lookup_matmul.inputs import check_multiplied, check_weight
-from lookup_matmul.onehot.checks import check_unhooked, stored_weight
+from lookup_matmul.inputs import check_matmul_dtype, check_weight
+from lookup_matmul.onehot.checks import check_no_hooks, require_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
 Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
@@ -90,8 +90,8 @@ def read_side(name: str, layer: Layer) -> Side:
             f"{name} is a {type_name} with a forward of its own, expected that of "
             f"torch.nn.{kind.__name__}; {as_function}."
         )
-    weight = stored_weight(name, layer)
-    check_unhooked(name, layer, f"{as_function}, or remove them")
+    weight = require_weight(name, layer)
+    check_no_hooks(name, layer, f"{as_function}, or remove them")
     table = _detach_table(f"{name}.weight", weight)
     if isinstance(layer, nn.Linear):
         bias = None if layer.bias is None else layer.bias.detach()
@@ -111,5 +111,5 @@ def read_side(name: str, layer: Layer) -> Side:
 
 def _detach_table(name: str, weight: torch.Tensor) -> torch.Tensor:
     check_weight(weight, name)
-    check_multiplied(weight)
+    check_matmul_dtype(weight)
     return weight.detach()

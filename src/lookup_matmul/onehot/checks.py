@@ -1,4 +1,4 @@
-"""Which layers hold a table that can be moved, and the words for the others."""
+"""Check that a layer holds a table that can be moved, and that a model can be swapped."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from lookup_matmul.equality.storage import shares_storage
-from lookup_matmul.inputs import check_type, full_name
+from lookup_matmul.inputs import MATMUL_DTYPES, check_type, full_name
 
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
 
 def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
-    """Raise unless a layer computes what its kind does."""
+    """Raise unless a layer has the ``forward`` of its class ``kind``."""
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {type(layer).__name__} with a forward of its own, expected that of "
             f"torch.nn.{kind.__name__}, or the outputs would differ; make the other layer "
-            "yourself and bring the table over with copy_weight."
+            "yourself and copy the table into its weight."
         )
 
 
-def check_unhooked(name: str, layer: nn.Module, remedy: str) -> None:
-    """Raise if a layer or its weight has hooks, which another with its table would not have."""
+def check_no_hooks(name: str, layer: nn.Module, remedy: str) -> None:
+    """Raise if a layer or its weight has hooks, which a layer with its table would not have."""
     kinds = ("forward", "forward_pre", "backward", "backward_pre")
     if any(getattr(layer, f"_{kind}_hooks") for kind in kinds):
         raise ValueError(
             f"{name} has hooks, which may change what goes in or out, expected none; {remedy}."
         )
-    if has_hooks(stored_weight(name, layer)):
+    if has_hooks(require_weight(name, layer)):
         raise ValueError(
             f"{name}.weight has hooks, which may change its gradient, expected none; {remedy}."
         )
 
 
 def has_hooks(weight: nn.Parameter) -> bool:
-    """Tell whether somebody waits for the gradient of a Parameter."""
+    """Return whether a Parameter has hooks on its gradient."""
     return bool(weight._backward_hooks or getattr(weight, "_post_accumulate_grad_hooks", None))
 
 
-def table_of(name: str, layer: nn.Module) -> nn.Parameter:
-    """Return the weight of a layer, or raise unless it is one that can be written and trained."""
+def require_table(name: str, layer: nn.Module) -> nn.Parameter:
+    """Return the weight of a layer, or raise if it is computed or the layer has a bias."""
     if isinstance(layer, nn.Linear) and layer.bias is not None:
         raise ValueError(
             f"{layer} has a bias, expected none: a lookup adds nothing. Make it with bias=False, "
             "or fold the bias into every row first: with one-hot rows it adds the same to each."
         )
-    return stored_weight(name, layer)
+    return require_weight(name, layer)
 
 
-def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
-    """Return the weight of a layer, or raise if it is computed from others."""
+def require_weight(name: str, layer: nn.Module) -> nn.Parameter:
+    """Return the weight of a layer, or raise if it is computed from others or uninitialized."""
     weight = layer._parameters.get("weight")
     if weight is None:
         raise ValueError(
@@ -61,11 +61,16 @@ def stored_weight(name: str, layer: nn.Module) -> nn.Parameter:
             "only that can be written and trained; undo it first, for instance with "
             f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight')."
         )
+    if is_lazy(weight):
+        raise ValueError(
+            f"{name}.weight is not initialized, expected a shape; call the layer once, or make it "
+            "with its number of features."
+        )
     return weight
 
 
 def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
-    """Raise if a layer is more than its kind, which would be lost with it."""
+    """Raise if a layer has more than its class ``kind`` has, which a swap would lose."""
     if type(layer) is not kind or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {full_name(layer)}, expected {kind.__name__} itself, since what a "
@@ -73,36 +78,51 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
             "on the module that holds it."
         )
     members = (layer.named_parameters(recurse=False), layer.named_buffers(recurse=False))
-    held = {member for found in (*members, layer.named_children()) for member, _ in found}
-    own = {nn.Embedding: {"weight"}, nn.Linear: {"weight", "bias"}}.get(kind, {"linear"})
-    if added := held - own:
+    names = {name for pairs in (*members, layer.named_children()) for name, _ in pairs}
+    expected_names = {nn.Embedding: {"weight"}, nn.Linear: {"weight", "bias"}}.get(kind, {"linear"})
+    if added := names - expected_names:
         raise ValueError(
             f"{name} holds {', '.join(sorted(added))} besides its table, which the swap would "
             "lose; register it on the module around the layer."
         )
-    if hooked := [kind for kind, hooks in vars(layer).items() if "state_dict" in kind and hooks]:
+    hook_kinds = [key for key, hooks in vars(layer).items() if "state_dict" in key and hooks]
+    if hook_kinds:
         raise ValueError(
-            f"{name} has hooks on its state dict ({', '.join(hooked)}), which expect the key "
+            f"{name} has hooks on its state dict ({', '.join(hook_kinds)}), which expect the key "
             "'weight', and the swap renames it; remove them first."
         )
 
 
+def check_comparable(name: str, weight: nn.Parameter, dim: int) -> None:
+    """Raise unless rows of ``dim`` numbers of this weight can be multiplied and compared."""
+    if weight.dtype not in MATMUL_DTYPES:
+        raise TypeError(
+            f"{name}.weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or "
+            "float64, which a product can compute with; convert the layer with .to(dtype) first."
+        )
+    if dim == 0:
+        raise ValueError(
+            f"{name}.weight has shape {tuple(weight.shape)}, expected at least one column; leave "
+            "this layer out of names."
+        )
+
+
 def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
-    """Raise if the numbers of a Parameter are also those of another tensor of the model."""
-    held = [*model.named_parameters(remove_duplicate=False)]
-    for other_name, other in [*held, *model.named_buffers(remove_duplicate=False)]:
-        if other is weight or is_lazy(other) or other.layout != torch.strided:
+    """Raise if a Parameter shares memory with another tensor of the model."""
+    parameters = model.named_parameters(remove_duplicate=False)
+    for tensor_name, tensor in [*parameters, *model.named_buffers(remove_duplicate=False)]:
+        if tensor is weight or is_lazy(tensor) or tensor.layout != torch.strided:
             continue
-        if shares_storage(weight, other):
+        if shares_storage(weight, tensor):
             raise ValueError(
-                f"the weight of {name} and {other_name} are two tensors on one memory, expected "
+                f"the weight of {name} and {tensor_name} are two tensors on one memory, expected "
                 "one Parameter or two memories, since a swap would part them; tie them by "
                 "assigning one Parameter to both, or clone one."
             )
 
 
 def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
-    """Raise if somebody waits for gradients in the shape that the Parameter has now."""
+    """Raise if a Parameter has hooks, which expect gradients of its current shape."""
     if has_hooks(weight):
         raise ValueError(
             f"the weight of {name} has hooks of its own, which expect gradients of shape "
@@ -112,9 +132,9 @@ def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
 
 
 def check_unwrapped(model: nn.Module, names: Iterable[str]) -> None:
-    """Raise if a module of these names is in a wrapper that has noted its Parameters already."""
+    """Raise if one of the named modules is in a wrapper for several devices."""
     for outer, module in model.named_modules(remove_duplicate=False):
-        # By their names, since to import them takes long and needs a torch that has them.
+        # Compared by name: importing the classes is slow, and older versions of torch lack some.
         kinds = {kind.__name__ for kind in type(module).__mro__ if kind.__module__[:6] == "torch."}
         inside = [name for name in names if not outer or f"{name}.".startswith(f"{outer}.")]
         if inside and (wrapped := kinds & WRAPPERS):
@@ -125,28 +145,38 @@ def check_unwrapped(model: nn.Module, names: Iterable[str]) -> None:
             )
 
 
-def chosen_modules(
+def modules_to_swap(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[nn.Module, list[str]]:
     """Return the modules to swap, each with all of its names in the model."""
     check_type("model", model, nn.Module, "pass the model that holds the layers")
     modules = dict(model.named_modules(remove_duplicate=False))
-    del modules[""]  # a layer is replaced in the module that holds it
-    fitting = [name for name, module in modules.items() if isinstance(module, kind)]
-    bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
-    asked = fitting + bags * (kind is nn.Embedding) if names is None else list(names)
-    for name in asked:
-        if name not in fitting:
-            found = f"a {full_name(modules[name])}" if name in modules else "no module of the model"
-            raise TypeError(
-                f"{name} is {found}, which cannot be swapped, expected {kind.__name__}; "
-                f"name some of {fitting}."
+    del modules[""]  # the model itself: a layer is replaced in the module that holds it
+    candidates = [name for name, module in modules.items() if isinstance(module, kind)]
+    if names is None:
+        bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
+        requested = candidates + bags * (kind is nn.Embedding)
+    else:
+        requested = [names] if isinstance(names, str) else list(names)
+    for name in requested:
+        if name not in candidates:
+            problem = (
+                f"a {full_name(modules[name])}" if name in modules else "no module of the model"
             )
-    if not asked:
+            remedy = f"name some of {candidates}" if candidates else "the model holds none"
+            raise TypeError(
+                f"{name} is {problem}, which cannot be swapped, expected {kind.__name__}; {remedy}."
+            )
+    if not requested:
         raise ValueError(
-            f"names is {names} and model, a {type(model).__name__}, holds {fitting}, expected some "
-            f"{kind.__name__} that it holds; convert a single layer with to_linear or to_embedding."
+            f"names is {names} and model, a {type(model).__name__}, holds {candidates}, expected "
+            f"some {kind.__name__} that it holds; convert a single layer with to_linear or "
+            "to_embedding."
         )
-    check_unwrapped(model, asked)
-    chosen = {modules[name] for name in asked}
-    return {m: [n for n in fitting if modules[n] is m] for m in modules.values() if m in chosen}
+    check_unwrapped(model, requested)
+    selected = {modules[name] for name in requested}
+    return {
+        module: [name for name in candidates if modules[name] is module]
+        for module in modules.values()
+        if module in selected
+    }

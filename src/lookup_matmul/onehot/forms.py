@@ -1,21 +1,21 @@
-"""One computation in its forms: a lookup, and a matrix product with the one-hot encoding."""
+"""The same rows by a lookup and by a matrix product with the one-hot encoding."""
 
 import torch
 
-from lookup_matmul.inputs import check_ids, check_inputs, check_multiplied
+from lookup_matmul.inputs import check_ids, check_inputs, check_matmul_dtype
 
 
 def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
-    """Copy the rows of ``weight`` that ``ids`` name, as :class:`torch.nn.Embedding` does.
+    """Copy the rows of ``weight`` with the numbers ``ids``, as :class:`torch.nn.Embedding` does.
 
     ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``weight`` has shape
     (vocabulary size, embedding dimension) and a floating dtype, on the device of ``ids``. Returns
     shape ``ids.shape + (embedding dimension,)``, in the dtype of ``weight``, to which gradients
     flow.
 
-    Bad input is a TypeError, ValueError or IndexError, as :func:`check_inputs` says. With
-    ``check=False`` the caller vouches for it, and what a bad id does is up to torch:
-    an ``IndexError`` on a CPU, a device-side assertion on CUDA.
+    Raise TypeError, ValueError or IndexError for bad input, as :func:`check_inputs` does. With
+    ``check=False`` torch handles a bad id: by an ``IndexError`` on a CPU, and by a device-side
+    assertion on CUDA.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def one_hot(
 ) -> torch.Tensor:
     """Encode every id as a row of zeros with a single one.
 
-    The width is always given: read off a batch, it would change from batch to batch.
+    The width is an argument, since a width computed from the ids would change between batches.
     Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too
     and writes the wanted dtype directly instead of an int64 matrix to be converted.
 
@@ -53,7 +53,7 @@ def one_hot(
     """
     if check:
         check_ids(ids, vocab_size)
-    # Made from the ids, the zeros have what a transform such as torch.func.vmap adds to them.
+    # new_zeros keeps what a transform such as torch.func.vmap adds to the ids.
     encoding = ids.new_zeros(*ids.shape, vocab_size, dtype=dtype or torch.get_default_dtype())
     # scatter_ takes its index as int64 only.
     return encoding.scatter_(-1, ids.long().unsqueeze(-1), 1)
@@ -73,7 +73,7 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     Notes
     -----
     The encoding takes ``ids.numel() * vocabulary size`` elements of the weight's dtype.
-    The product obeys what the process has chosen for matrix products:
+    The product follows the settings for matrix products of the process:
     reduced float32 precision (:func:`torch.set_float32_matmul_precision`) rounds the table,
     and inside :class:`torch.autocast` the result has autocast's dtype instead of the weight's,
     unless that is float64.
@@ -88,5 +88,5 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     """
     if check:
         check_inputs(ids, weight)
-        check_multiplied(weight)
+        check_matmul_dtype(weight)
     return one_hot(ids, weight.shape[0], dtype=weight.dtype, check=False) @ weight

@@ -1,4 +1,4 @@
-"""Moving one table between :class:`torch.nn.Embedding` and :class:`torch.nn.Linear`.
+"""Move one table between :class:`torch.nn.Embedding` and :class:`torch.nn.Linear`.
 
 An Embedding holds the table as (vocabulary size, embedding dimension),
 a Linear that multiplies one-hot rows holds its transpose.
@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.inputs import check_type
-from lookup_matmul.onehot.checks import check_forward, check_unhooked, table_of
+from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_table
 
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
@@ -21,10 +21,10 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     embedding's storage: no memory is allocated, and training either layer moves both, though each
     has its own ``.grad``. Without, it is a copy. No random numbers are drawn.
 
-    What is no Embedding, or one with a ``forward`` of its own, is a TypeError. An Embedding that
-    uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, none of which a Linear
-    has, hooks on its calls or its weight, and a weight that is computed from other parameters are a
-    ValueError.
+    Raise TypeError if ``embedding`` is not an Embedding or has a ``forward`` of its own. Raise
+    ValueError if it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, none
+    of which a Linear has, if it or its weight has hooks, and if its weight is computed from other
+    parameters.
 
     Examples
     --------
@@ -37,8 +37,8 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     """
     check_type("embedding", embedding, nn.Embedding, "call to_embedding for the way back")
     check_forward("embedding", embedding, nn.Embedding)
-    weight = table_of("embedding", embedding)
-    check_unhooked("embedding", embedding, "remove them first")
+    weight = require_table("embedding", embedding)
+    check_no_hooks("embedding", embedding, "remove them first")
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
     if used:
@@ -49,18 +49,18 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
             f"freeze=False), which gives {'them' if len(used) > 1 else 'it'} up."
         )
     rows, dim = weight.shape
-    linear = nn.Linear(rows, dim, bias=False, device="meta")  # its weight comes from elsewhere
-    linear.weight = transposed(weight, share)
+    linear = nn.Linear(rows, dim, bias=False, device="meta")  # the weight is assigned below
+    linear.weight = transpose_parameter(weight, share)
     return linear
 
 
 def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     """Make the Embedding that looks up what ``linear`` returns for one-hot rows.
 
-    The way back from :func:`to_linear`, with its ``share``. The Linear has no bias, and its weight
-    has shape (embedding dimension, vocabulary size). What is no Linear, or one with a ``forward``
-    of its own, is a TypeError; a bias, hooks on its calls or its weight, and a weight that is
-    computed from other parameters are a ValueError.
+    The inverse of :func:`to_linear`, with the same ``share``. The Linear has no bias, and its
+    weight has shape (embedding dimension, vocabulary size). Raise TypeError if ``linear`` is not a
+    Linear or has a ``forward`` of its own, and ValueError if it has a bias, if it or its weight has
+    hooks, and if its weight is computed from other parameters.
 
     Examples
     --------
@@ -73,55 +73,16 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     """
     check_type("linear", linear, nn.Linear, "call to_linear for the way back")
     check_forward("linear", linear, nn.Linear)
-    weight = table_of("linear", linear)
-    check_unhooked("linear", linear, "remove them first")
+    weight = require_table("linear", linear)
+    check_no_hooks("linear", linear, "remove them first")
     dim, rows = weight.shape
     embedding = nn.Embedding(rows, dim, device="meta")
-    embedding.weight = transposed(weight, share)
+    embedding.weight = transpose_parameter(weight, share)
     return embedding
 
 
-def copy_weight(source: nn.Module, target: nn.Module) -> None:
-    """Copy the numbers of one layer's table into the other's, transposing on the way.
-
-    The values land in the target's own parameter, so optimizers that hold it stay valid.
-    One is a :class:`torch.nn.Embedding`, the other a :class:`torch.nn.Linear` without bias, of one
-    dtype; they may lie on different devices.
-
-    Other layers, and dtypes that differ, are a TypeError. Shapes that do not match, a bias, and a
-    weight that is computed from other parameters are a ValueError.
-
-    Examples
-    --------
-    >>> embedding, linear = torch.nn.Embedding(4, 5), torch.nn.Linear(4, 5, bias=False)
-    >>> copy_weight(embedding, linear)
-    >>> torch.equal(linear.weight, embedding.weight.T)
-    True
-    """
-    pairs = ((source, target), (target, source))
-    if not any(isinstance(a, nn.Embedding) and isinstance(b, nn.Linear) for a, b in pairs):
-        raise TypeError(
-            f"source is a {type(source).__name__} and target a {type(target).__name__}, "
-            "expected one nn.Embedding and one nn.Linear; pass the layers that hold the tables."
-        )
-    origin, place = table_of("source", source), table_of("target", target)
-    if origin.T.shape != place.shape:
-        raise ValueError(
-            f"source.weight has shape {tuple(origin.shape)} "
-            f"and target.weight {tuple(place.shape)}, "
-            "expected transposed shapes; make the target with to_linear or to_embedding."
-        )
-    if origin.dtype != place.dtype:
-        raise TypeError(
-            f"source.weight has dtype {origin.dtype} and target.weight {place.dtype}, "
-            "expected one dtype; convert a layer with .to(dtype) first."
-        )
-    with torch.no_grad():
-        place.copy_(origin.T)
-
-
-def transposed(weight: torch.Tensor, share: bool) -> nn.Parameter:
-    """Return the Parameter of the other layer, on the same memory or on memory of its own."""
+def transpose_parameter(weight: torch.Tensor, share: bool) -> nn.Parameter:
+    """Return a Parameter with the transpose of a weight, as a view of its memory or a copy."""
     table = weight.detach().T
     if not share:
         table = table.clone(memory_format=torch.contiguous_format)

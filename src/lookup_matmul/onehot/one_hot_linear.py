@@ -1,4 +1,4 @@
-"""A module that takes ids, as an Embedding does, and computes by a Linear."""
+"""A module that takes ids, as an Embedding does, and computes with a Linear."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from torch import nn
 from torch.nn.utils import parametrize
 
 from lookup_matmul.inputs import check_id_tensor, check_type
-from lookup_matmul.onehot.checks import check_forward, table_of
+from lookup_matmul.onehot.checks import check_forward, require_table
 
 
 class OneHotLinear(nn.Module):
     """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
 
     The Linear is a child of this module and of exactly the type :class:`torch.nn.Linear`,
-    unless :func:`swap_embeddings` left its table tied or you pass a subclass.
-    Tools that know a Linear look for that type among the modules that have no children,
-    and put hooks there: so they find it, and what they see arrive is rows, not ids.
-    A subclass of Linear that takes ids would be missed by the first and mislead the second.
+    unless :func:`swap_embeddings` left its table tied or you pass a subclass. Tools that replace or
+    hook Linears look for that type among the modules without children, so they find it, and their
+    hooks receive one-hot rows instead of ids.
 
     ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
     not copied; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no
     gradient from here, as in an Embedding; −1 is the last row.
 
-    What is no Linear, or one with a ``forward`` of its own, is a TypeError, and so are ids that are
-    not int32 or int64. A bias, a weight that is computed from other parameters, and a
-    ``padding_idx`` that names no row are a ValueError.
+    Raise TypeError if ``linear`` is not a Linear or has a ``forward`` of its own, if
+    ``padding_idx`` is not an ``int``, and if ids are not int32 or int64. Raise ValueError if the
+    Linear has a bias, or a weight that is uninitialized or computed from other parameters, and if
+    ``padding_idx`` is not a row number.
 
     Notes
     -----
@@ -50,9 +50,14 @@ class OneHotLinear(nn.Module):
         super().__init__()
         check_type("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
         check_forward("linear", linear, nn.Linear)
-        table_of("linear", linear)
+        require_table("linear", linear)
         self.linear = linear
         rows = linear.in_features
+        if isinstance(padding_idx, bool) or not isinstance(padding_idx, int | None):
+            raise TypeError(
+                f"padding_idx is {padding_idx} of type {type(padding_idx).__name__}, expected an "
+                "int or None; pass the id that fills up short sequences."
+            )
         if padding_idx is not None and not -rows <= padding_idx < rows:
             raise ValueError(
                 f"padding_idx is {padding_idx}, but a table of {rows} rows takes {-rows} to "
@@ -76,21 +81,21 @@ class OneHotLinear(nn.Module):
         return self.linear.weight.T
 
     def extra_repr(self) -> str:
-        """Say which row is the padding, if any."""
+        """Return ``padding_idx`` for the representation of the module."""
         return "" if self.padding_idx is None else f"padding_idx={self.padding_idx}"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002  # the Embedding's name
-        """Return the rows of the table that the ids name, shape ``ids.shape + (dimension,)``."""
+        """Return the rows of the table for these ids, of shape ``ids.shape + (dimension,)``."""
         ids, weight = input, self.linear.weight
         check_id_tensor(ids)
-        # A tool may have put a Linear with a packed weight here, which takes rows of float32.
-        real = isinstance(weight, torch.Tensor) and weight.is_floating_point()
-        # Not by one_hot: torch.func.vmap has no batching rule for its scatter_ and says so.
-        zero = torch.zeros((), dtype=weight.dtype if real else torch.float32, device=ids.device)
+        # A quantized Linear has a packed weight and takes rows of float32.
+        is_plain = isinstance(weight, torch.Tensor) and weight.is_floating_point()
+        # Not one_hot: torch.func.vmap has no batching rule for its scatter_ and warns.
+        zero = torch.zeros((), dtype=weight.dtype if is_plain else torch.float32, device=ids.device)
         zeros = zero.expand(*ids.shape, self.num_embeddings)
         rows = zeros.scatter(-1, ids.long().unsqueeze(-1), 1)
         kind = ids.device.type
-        if kind != "meta" and torch.is_autocast_enabled(kind):  # which does not know meta
+        if kind != "meta" and torch.is_autocast_enabled(kind):  # autocast has no meta
             with torch.autocast(kind, enabled=False):
                 output: torch.Tensor = self.linear(rows)
         else:
@@ -101,30 +106,30 @@ class OneHotLinear(nn.Module):
 
 
 class Transposed(nn.Module):
-    """A parametrization: the weight of a Linear is the transpose of a table that others use."""
+    """A parametrization: the weight of a Linear is the transpose of a table."""
 
     def forward(self, table: torch.Tensor) -> torch.Tensor:
-        """Return the weight that belongs to a table."""
+        """Return the weight for a table."""
         return table.T
 
     def right_inverse(self, weight: torch.Tensor) -> torch.Tensor:
-        """Return the table that belongs to a weight."""
+        """Return the table for a weight."""
         return weight.T
 
 
 def use_table(linear: nn.Linear, table: nn.Parameter) -> None:
-    """Let a Linear, whose weight has the right shape, compute it from a table from now on."""
+    """Register a parametrization that computes the weight of a Linear from a table."""
     parametrize.register_parametrization(linear, "weight", Transposed())
     _steps(linear).original = table
 
 
 def used_table(linear: nn.Module) -> nn.Parameter | None:
-    """Return the table that a Linear computes its weight from, if :func:`use_table` saw to that."""
+    """Return the table that :func:`use_table` registered with a Linear, or None."""
     if not parametrize.is_parametrized(linear, "weight"):
         return None
     steps = _steps(linear)
-    alone = [type(step) for step in steps] == [Transposed]
-    return steps._parameters["original"] if alone else None
+    only_transposed = [type(step) for step in steps] == [Transposed]
+    return steps._parameters["original"] if only_transposed else None
 
 
 def _steps(linear: nn.Module) -> parametrize.ParametrizationList:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from lookup_matmul.inputs import ID_DTYPES, check_stored, check_vocab_size, find_outside
+from lookup_matmul.inputs import ID_DTYPES, check_not_meta, check_vocab_size, find_outside
 from lookup_matmul.sparse.bags import BAGS, SCIPY, Bags, Names
 
 
@@ -67,7 +67,7 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
                 "expected one dense dimension; flatten it."
             )
         if member is not None:
-            check_stored(name, member)
+            check_not_meta(name, member)
     for name, member in ((names.ids, ids), (names.offsets, offsets)):
         if member.dtype not in ID_DTYPES:
             raise TypeError(

@@ -4,7 +4,7 @@ from __future__ import annotations  # the reference shows an alias by its name
 
 import torch
 
-from lookup_matmul.inputs import check_multiplied, check_vocab_size, check_weight
+from lookup_matmul.inputs import check_matmul_dtype, check_vocab_size, check_weight
 from lookup_matmul.sparse.bags import Bags, Rows
 from lookup_matmul.sparse.read import read_rows
 
@@ -66,7 +66,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     """
     if check:
         check_weight(weight)
-        check_multiplied(weight)
+        check_matmul_dtype(weight)
     # Backward reads the arrays again, and torch cannot see what SciPy writes in the meantime.
     copy = weight.requires_grad and torch.is_grad_enabled()
     bags = read_rows(rows, weight.shape[0], weight.device, check=check, copy=copy)
@@ -128,7 +128,7 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
     """
     if check:
         check_weight(weight)
-        check_multiplied(weight)
+        check_matmul_dtype(weight)
     bags = read_rows(rows, weight.shape[0], weight.device, check=check)
     return _written_out(bags, weight.shape[0], weight.dtype) @ weight
 

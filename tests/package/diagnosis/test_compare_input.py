@@ -38,7 +38,7 @@ def hooked_weight():
         (hooked_layer, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
         (hooked_weight, ValueError, "a.weight has hooks, which may change its gradient, expected none; pass lambda"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), ValueError, "a.weight is computed from other parameters"),
-        (lambda: nn.Embedding(4, 3, device="meta"), ValueError, "a.weight lies on the device meta, which stores no numbers"),
+        (lambda: nn.Embedding(4, 3, device="meta"), ValueError, "a.weight is on the device meta, which stores no numbers"),
         (lambda: torch.zeros(4), ValueError, "a has shape (4,), expected two dimensions"),
         (lambda: TABLE.to(torch.float8_e4m3fn), TypeError, "has dtype torch.float8_e4m3fn, expected float16"),
         (lambda: [[1.0, 2.0]], TypeError, "a is a list, expected an Embedding, EmbeddingBag or Linear, a table as a tensor, or a callable; wrap"),

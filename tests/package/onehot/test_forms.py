@@ -31,10 +31,12 @@ def rows_in_float64(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(weight.detach().cpu().double().numpy()[ids.cpu().numpy()])
 
 
-def scatter_in_float64(ids: torch.Tensor, arriving: torch.Tensor, vocab_size: int) -> torch.Tensor:
-    """Give the plain definition of the gradient: add up what arrives for each id."""
-    gradient = np.zeros((vocab_size, arriving.shape[-1]))
-    flat = arriving.cpu().double().numpy().reshape(-1, arriving.shape[-1])
+def scatter_in_float64(
+    ids: torch.Tensor, output_gradient: torch.Tensor, vocab_size: int
+) -> torch.Tensor:
+    """Give the plain definition of the gradient: add up the output gradients of each id."""
+    gradient = np.zeros((vocab_size, output_gradient.shape[-1]))
+    flat = output_gradient.cpu().double().numpy().reshape(-1, output_gradient.shape[-1])
     for row, value in zip(ids.flatten().tolist(), flat, strict=True):
         gradient[row] += value
     return torch.from_numpy(gradient)
@@ -62,10 +64,10 @@ def test_backward_is_within_the_rounding_of_its_sums(form, dtype, repeats, devic
     """Exact where no id repeats; where some do, within the theorem's bound for any order."""
     ids = torch.tensor([[3, 1]] * repeats, device=device)
     weight = table(11, 5, dtype).to(device).requires_grad_()
-    arriving = table(2 * repeats, 5, dtype, seed=1).to(device).reshape(repeats, 2, 5)
-    (gradient,) = torch.autograd.grad(form(ids, weight), weight, arriving)
-    bound = rounding_bound(repeats, dtype) * scatter_in_float64(ids, arriving.abs(), 11)
-    assert_within(gradient.cpu(), scatter_in_float64(ids, arriving, 11), bound)
+    output_gradient = table(2 * repeats, 5, dtype, seed=1).to(device).reshape(repeats, 2, 5)
+    (gradient,) = torch.autograd.grad(form(ids, weight), weight, output_gradient)
+    bound = rounding_bound(repeats, dtype) * scatter_in_float64(ids, output_gradient.abs(), 11)
+    assert_within(gradient.cpu(), scatter_in_float64(ids, output_gradient, 11), bound)
 
 
 @pytest.mark.parametrize("dtype", [None, torch.int64, torch.bool, torch.float16, torch.float64])
@@ -82,8 +84,8 @@ def test_one_hot_against_identity(dtype, device):
 def test_compiled_as_one_graph_without_the_check(form):
     """The check needs the values of the ids, which a graph does not have while it is traced."""
     ids, weight = torch.tensor([1, 3]), table(4, 5, torch.float32)
-    whole = torch.compile(lambda i, w: form(i, w, check=False), backend="eager", fullgraph=True)
-    assert_bitwise_equal(whole(ids, weight), form(ids, weight))
+    compiled = torch.compile(lambda i, w: form(i, w, check=False), backend="eager", fullgraph=True)
+    assert_bitwise_equal(compiled(ids, weight), form(ids, weight))
     checked = torch.compile(lambda i, w: form(i, w), backend="eager", fullgraph=True)
     with pytest.raises(Exception, match="Tensor.item" if LOWEST else "data-dependent"):
         checked(ids, weight)

@@ -48,14 +48,14 @@ def test_gradients_are_those_of_the_embedding(padding_idx, device):
     embedding, layer = pair(padding_idx=padding_idx, device=device)
     assert layer.padding_idx == embedding.padding_idx
     ids = torch.randint(7, (8, 25), device=device)
-    arriving = torch.randn(8, 25, 3, device=device)
+    output_gradient = torch.randn(8, 25, 3, device=device)
     for network in (embedding, layer):
-        network(ids).backward(arriving)
+        network(ids).backward(output_gradient)
     padding = -1 if embedding.padding_idx is None else embedding.padding_idx
-    kept = arriving.double() * (ids != padding).unsqueeze(-1)
+    unpadded_gradient = output_gradient.double() * (ids != padding).unsqueeze(-1)
     encoding = torch_one_hot(ids.flatten(), 7).double()
-    exact = encoding.T @ kept.flatten(0, 1)
-    size = encoding.T @ kept.flatten(0, 1).abs()
+    exact = encoding.T @ unpadded_gradient.flatten(0, 1)
+    size = encoding.T @ unpadded_gradient.flatten(0, 1).abs()
     bound = 2 * rounding_bound(200, torch.float32) * size
     assert_within(layer.linear.weight.grad.T, exact, bound)
     assert_within(embedding.weight.grad, exact, bound)
@@ -77,14 +77,14 @@ def test_a_table_used_by_its_name_gets_its_gradient():
 def test_tools_find_a_linear_that_gets_rows():
     """By exact type among the modules without children, and its hook sees the one-hot rows."""
     _, layer = pair()
-    found = [m for m in layer.modules() if not [*m.children()] and type(m) is nn.Linear]
-    assert found == [layer.linear]
-    seen = []
-    handle = layer.linear.register_forward_hook(lambda _, arrived, __: seen.append(arrived[0]))
+    linears = [m for m in layer.modules() if not [*m.children()] and type(m) is nn.Linear]
+    assert linears == [layer.linear]
+    hook_inputs = []
+    handle = layer.linear.register_forward_hook(lambda _, inputs, __: hook_inputs.append(inputs[0]))
     ids = torch.tensor([[2, 3, 1]])
     layer(ids)
     handle.remove()
-    assert_bitwise_equal(seen[0], torch_one_hot(ids, 7).float())
+    assert_bitwise_equal(hook_inputs[0], torch_one_hot(ids, 7).float())
 
 
 def test_a_call_makes_the_rows_and_little_else():
@@ -92,8 +92,8 @@ def test_a_call_makes_the_rows_and_little_else():
     _, layer = pair(1000, 3)
     ids = torch.arange(50)
     with torch.no_grad():
-        made = peak_bytes(lambda: layer(ids))
-    assert 50 * 1000 * 4 <= made <= 50 * 1000 * 4 + 50 * 3 * 4 + 4096
+        peak = peak_bytes(lambda: layer(ids))
+    assert 50 * 1000 * 4 <= peak <= 50 * 1000 * 4 + 50 * 3 * 4 + 4096
 
 
 def test_autocast_leaves_the_dtype_as_it_leaves_a_lookup():
@@ -125,19 +125,19 @@ def test_transforms_and_exporters_trace_it(recwarn):
     targets = {str(node.target) for node in exported.graph.nodes}
     assert "aten.linear.default" in targets
     assert not [target for target in targets if "embedding" in target]
-    other = torch.randint(7, (3, 4))
-    assert_bitwise_equal(exported.module()(other), embedding(other))
+    more_ids = torch.randint(7, (3, 4))
+    assert_bitwise_equal(exported.module()(more_ids), embedding(more_ids))
     compiled = torch.compile(layer, backend="eager", fullgraph=True)
-    assert_bitwise_equal(compiled(other), embedding(other))
+    assert_bitwise_equal(compiled(more_ids), embedding(more_ids))
 
 
 def test_it_can_be_copied_pickled_and_moved():
-    """As other modules; on meta it tells shapes."""
+    """As other modules; on meta it computes shapes."""
     embedding, layer = pair(padding_idx=2)
     ids = torch.tensor([2, 3, 1])
-    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
-        assert_bitwise_equal(other(ids), embedding(ids))
-        assert other.padding_idx == 2
+    for layer_copy in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert_bitwise_equal(layer_copy(ids), embedding(ids))
+        assert layer_copy.padding_idx == 2
     assert "padding_idx=2" in repr(layer)
     assert layer.to("meta")(ids.to("meta")).shape == (3, 3)
 
@@ -158,11 +158,13 @@ def test_a_quantized_linear_may_take_the_place_of_the_child():
         (nn.Embedding(4, 5), None, TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; make one of an Embedding with to_linear"),
         (nn.Linear(4, 5), None, ValueError, "has a bias, expected none"),
         (nn.Linear(4, 5, bias=False), 4, ValueError, "padding_idx is 4, but a table of 4 rows takes -4 to 3"),
+        (nn.Linear(4, 5, bias=False), True, TypeError, "padding_idx is True of type bool, expected an int or None"),
+        (nn.LazyLinear(5, bias=False), None, ValueError, "linear.weight is not initialized, expected a shape"),
         (nn.utils.parametrizations.weight_norm(nn.Linear(4, 5, bias=False)), None, ValueError, "linear.weight is computed from other parameters"),
     ],
 )  # fmt: skip
 def test_layers_that_are_none_are_refused(linear, padding_idx, error, message):
-    """When it is made, not in the first batch."""
+    """The error is raised at construction, not in the first batch."""
     with pytest.raises(error, match=re.escape(message)):
         OneHotLinear(linear, padding_idx)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import distributed, nn
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.nn.parallel import DistributedDataParallel
+from torch.nn.utils import parametrize
 
 from lookup_matmul import (
     OneHotLinear,
@@ -88,9 +89,9 @@ def step(model, ids):
 
 @settings(deadline=None, max_examples=30)
 @given(models())
-def test_there_and_back_leaves_outputs_and_state(drawn):
-    """In every bit, with the names, the ties and what trains; nothing random is drawn."""
-    model, ids = drawn
+def test_there_and_back_leaves_outputs_and_state(model_and_ids):
+    """In every bit, with the names, the ties and what trains; no random numbers are used."""
+    model, ids = model_and_ids
     before, reference = copy.deepcopy(model), model(ids)
     table, state = model.inner["positions"][0].weight, torch.get_rng_state()
     outcomes = swap_embeddings(model)
@@ -115,9 +116,9 @@ def test_there_and_back_leaves_outputs_and_state(drawn):
 
 @settings(deadline=None, max_examples=30)
 @given(models(dtypes=(torch.float32, torch.float64)))
-def test_a_training_step_is_the_same_on_both_sides(drawn):
+def test_a_training_step_is_the_same_on_both_sides(model_and_ids):
     """With weights that make every sum exact: the same table, the gradient for the padding out."""
-    model, ids = drawn
+    model, ids = model_and_ids
     swapped = copy.deepcopy(model)
     swap_embeddings(swapped)
     assert_bitwise_equal(step(swapped, ids), step(model, ids))
@@ -159,7 +160,7 @@ def test_what_belongs_to_a_layer_goes_along():
     handles = [
         layer.register_forward_hook(lambda *_: calls.append("forward")),
         layer.register_forward_pre_hook(lambda _, __, kwargs: calls.append(kwargs), with_kwargs=True),
-        layer.register_full_backward_pre_hook(lambda _, arriving: calls.append(arriving[0].shape)),
+        layer.register_full_backward_pre_hook(lambda _, gradients: calls.append(gradients[0].shape)),
     ]  # fmt: skip
     swap_embeddings(model)
     assert not calls  # comparing the rows has not run them
@@ -244,9 +245,9 @@ class Named(nn.Embedding):
     """An Embedding that a tool may ask for its name."""
 
 
-def with_weight(change):
+def with_weight(change, rows=5):
     """Return an Embedding that was changed."""
-    layer = nn.Embedding(5, 3)
+    layer = nn.Embedding(rows, 3)
     with torch.no_grad():
         change(layer)
     return layer
@@ -269,6 +270,9 @@ REFUSED = {
     "computed": (lambda: nn.utils.parametrizations.weight_norm(nn.Embedding(5, 3)), ValueError, "inner.layer.weight is computed from other parameters"),
     "NaN": (lambda: with_weight(lambda e: e.weight[3].fill_(float("nan"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 3"),
     "infinity": (lambda: with_weight(lambda e: e.weight[2, 1].fill_(float("inf"))), ValueError, "the table of inner.layer has NaN or infinity in 1 of 5 rows, the first in row 2"),
+    "no columns": (lambda: nn.Embedding(5, 0), ValueError, "inner.layer.weight has shape (5, 0), expected at least one column"),
+    "eight bits": (lambda: nn.Embedding(5, 3).to(torch.float8_e4m3fn), TypeError, "inner.layer.weight has dtype torch.float8_e4m3fn, expected float16, bfloat16, float32 or float64"),
+    "complex": (lambda: nn.Embedding(5, 3, dtype=torch.complex64), TypeError, "inner.layer.weight has dtype torch.complex64, expected float16, bfloat16, float32 or float64"),
     "state hook": (lambda: with_weight(lambda e: e.register_state_dict_pre_hook(lambda *_: None)), ValueError, "inner.layer has hooks on its state dict (_state_dict_pre_hooks)"),
     "parameter hook": (lambda: with_weight(lambda e: e.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (5, 3)"),
     "hook after the gradient": (lambda: with_weight(lambda e: e.weight.register_post_accumulate_grad_hook(print)), ValueError, "the weight of inner.layer has hooks of its own"),
@@ -289,11 +293,11 @@ def test_what_cannot_be_kept_is_refused_by_name(case):
 
 def test_hooks_on_a_tied_parameter_stay():
     """It is not transposed, so they get what they expect."""
-    model, seen = Small(tie={"head"}), []
-    model.tokens.weight.register_hook(lambda gradient: seen.append(gradient.shape))
+    model, shapes = Small(tie={"head"}), []
+    model.tokens.weight.register_hook(lambda gradient: shapes.append(gradient.shape))
     swap_embeddings(model)
     model(torch.tensor([2, 3, 1])).sum().backward()
-    assert seen == [(5, 3)]
+    assert shapes == [(5, 3)]
 
 
 def test_two_parameters_on_one_memory_are_refused():
@@ -309,10 +313,10 @@ def test_two_parameters_on_one_memory_are_refused():
     model.twin.linear.weight = nn.Parameter(model.tokens.weight.detach().T)
     with pytest.raises(ValueError, match="are two tensors on one memory"):
         swap_one_hot_linears(model)
-    other = nn.Sequential(nn.Embedding(5, 3))
-    other.register_buffer("kept", other[0].weight.detach())
+    model = nn.Sequential(nn.Embedding(5, 3))
+    model.register_buffer("kept", model[0].weight.detach())
     with pytest.raises(ValueError, match="weight of 0 and kept are two tensors on one memory"):
-        swap_embeddings(other)
+        swap_embeddings(model)
 
 
 @pytest.mark.parametrize(
@@ -328,6 +332,63 @@ def test_names_that_name_no_embedding_are_refused(make, names, error, message):
     """The message lists those that do."""
     with pytest.raises(error, match=re.escape(message)):
         swap_embeddings(make(), names)
+
+
+@pytest.mark.parametrize("swap", [swap_embeddings, swap_one_hot_linears])
+def test_a_string_is_the_name_of_one_module(swap):
+    """Its letters are not taken for the names of several."""
+    layers = [nn.Embedding(5, 3) for _ in range(11)]
+    model = nn.Sequential(*layers)
+    if swap is swap_one_hot_linears:
+        swap_embeddings(model)
+    assert swap(model, "10") == {"10": EQUAL}
+
+
+def test_a_swapped_model_has_nothing_left_to_name():
+    """The message says so and offers no empty list to choose from."""
+    model = nn.Sequential(nn.Embedding(5, 3))
+    swap_embeddings(model, "0")
+    message = r"0 is a lookup_matmul.*OneHotLinear, .*, expected Embedding; the model holds none\."
+    with pytest.raises(TypeError, match=message):
+        swap_embeddings(model, "0")
+
+
+def test_other_tensors_of_a_model_may_be_sparse():
+    """Only strided tensors can share memory with a table."""
+    model = nn.Sequential(nn.Embedding(5, 3))
+    model.register_buffer("mask", torch.eye(3).to_sparse())
+    assert swap_embeddings(model) == {"0": EQUAL}
+
+
+def test_embedding_bags_do_not_hinder_the_way_back():
+    """They are refused by ``swap_embeddings`` without names, but need not be swapped back."""
+    model = nn.Sequential(nn.Embedding(5, 3), nn.EmbeddingBag(5, 3))
+    swap_embeddings(model, "0")
+    assert swap_one_hot_linears(model) == {"0": EQUAL}
+
+
+def test_a_second_parametrization_of_a_tied_weight_is_refused():
+    """An Embedding with the tied table would drop it."""
+    model = Small(tie={"head"})
+    swap_embeddings(model, ["tokens"])
+    parametrize.register_parametrization(model.tokens.linear, "weight", nn.Identity())
+    with pytest.raises(ValueError, match=r"tokens\.linear\.weight is computed from other param"):
+        swap_one_hot_linears(model)
+
+
+@pytest.mark.parametrize(("value", "count"), [(1.0, 128), (-0.0, 256)])
+def test_as_many_rows_are_compared_as_documented(monkeypatch, value, count):
+    """128 rows spread over the table, and 128 with a negative zero if there are as many."""
+    compared_ids = []
+
+    def forward(layer, ids):
+        compared_ids.extend(ids.tolist())
+        return layer.weight[ids]
+
+    monkeypatch.setattr(OneHotLinear, "forward", forward)
+    swap_embeddings(nn.Sequential(with_weight(lambda e: e.weight.fill_(value), rows=1000)))
+    assert len(compared_ids) == count
+    assert len({*compared_ids[:128]}) == 128
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ BROKEN = {
     "bags with weights in two dimensions": (lambda: (IDS, OFFSETS, torch.ones(3, 1)), ValueError, "weights has layout torch.strided and shape (3, 1), expected one dense dimension; flatten it."),
     "bags without rows": (lambda: (IDS, OFFSETS[:1], VALUES), ValueError, "offsets is [0], expected 3, the number of entries; append it if the offsets are only the beginnings (include_last_offset=False)."),
     "bags with empty offsets": (lambda: (IDS[:0], OFFSETS[:0]), ValueError, "offsets is empty, expected at least the end; no rows at all are [0]."),
-    "bags with values on meta": (lambda: (IDS, OFFSETS, VALUES.to("meta")), ValueError, "weights lies on the device meta, which stores no numbers, expected one that does; make it on another device; where only shapes matter, the forms take check=False."),
+    "bags with values on meta": (lambda: (IDS, OFFSETS, VALUES.to("meta")), ValueError, "weights is on the device meta, which stores no numbers, expected one that does; create it on another device; where only shapes matter, the forms take check=False."),
     "bags with two columns outside": (lambda: (torch.tensor([1, 4, 5]), OFFSETS, VALUES), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 2 of the 3 entries are outside. Give the table more rows or correct the ids."),
     "bags of complex weights": (lambda: (IDS, OFFSETS, VALUES.cfloat()), TypeError, "weights has dtype torch.complex64, expected an integer or floating one; convert with .float() if True counts as 1."),
     "bags of sparse weights": (lambda: (IDS, OFFSETS, VALUES.to_sparse()), ValueError, "weights has layout torch.sparse_coo and shape (3,), expected one dense dimension; flatten it."),
