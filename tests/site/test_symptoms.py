@@ -75,7 +75,9 @@ def test_entry_is_complete(name):
 
 def test_reproductions_were_recorded_with_this_torch():
     """The recorded messages match the expected ones, except for digits and addresses."""
-    current = [r for r in read_recordings(DOCS) if release(r["torch"]) == release(torch.__version__)]
+    current = [
+        r for r in read_recordings(DOCS) if release(r["torch"]) == release(torch.__version__)
+    ]
     if not current:
         pytest.skip(f"no recording of torch {torch.__version__}")
     for code, expected in EXPECTED.items():
