@@ -64,13 +64,11 @@ UNRELATED = [  # although they have words of many entries, such as sparse, tenso
     "ModuleNotFoundError: No module named 'zygomorphic'",
     "RuntimeError: CUDA error: an illegal memory access was encountered\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1",
     "AttributeError: Can't pickle local object 'main.<locals>.<lambda>'\nDataLoader worker, num_workers=4, Windows",
-    "CUDA out of memory",
     "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 7.93 GiB total capacity; 6.37 GiB already allocated)",
     "ImportError: cannot import name 'BertTokenizerFast' from 'transformers'",
     "My CNN's loss is NaN after a few epochs, with batch norm and Adam. What could cause a NaN loss?",
     "Could not run 'torchvision::nms' with arguments from the 'CUDA' backend. This could be because the operator doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom build).",
     "IndexError: list index out of range",
-    "KeyError: 'weight'",
     "RuntimeError: invalid argument 0: Sizes of tensors must match except in dimension 1. Got 5 and 3 in dimension 0 at /pytorch/aten/src/TH/generic/THTensor.cpp:711",
     "RuntimeError: Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
     "InvalidArgumentError: indices[0,3] = 5000 is not in [0, 5000) [[{{node embedding_1/embedding_lookup}}]]",
@@ -80,6 +78,15 @@ UNRELATED = [  # although they have words of many entries, such as sparse, tenso
     "scipy.sparse.linalg.spsolve is slow for a large sparse matrix, which solver should I use?",
     "sentence embeddings have a high cosine similarity for unrelated sentences, which pooling is good?",
 ]
+SECTIONS = {  # no entry matches these texts, but sections of the site have all their words
+    "loss is nan": "The loss is NaN for every example",
+    "padding_idx": "padding_idx leaves out the gradient of one row",
+    "out of memory": "Memory runs out in one_hot",
+    "my embedding does not learn": "A pretrained table does not learn",
+    "IndexError: index out of range": "IndexError: index out of range in self",
+    "CUDA out of memory": "Memory runs out in one_hot",
+    "KeyError: 'weight'": 'Missing key(s) in state_dict: "head.weight".',
+}
 THREADS = tomllib.loads(Path(__file__).with_name("threads.toml").read_text("utf-8"))["thread"]
 LINES = '  File "/x/train.py", line 7, in step\n    return self.forward(batch)\n' * 14_000  # 1 MB
 LAST = "IndexError: index out of range in self"
@@ -125,7 +132,7 @@ def box(browser, site):
 @pytest.fixture(scope="module")
 def answers(box):
     """Paste all tracebacks, questions and unrelated texts, and return their results."""
-    texts = {**TRACEBACKS, **{words: words for words in (*IN_WORDS, *UNRELATED)}}
+    texts = {**TRACEBACKS, **{words: words for words in (*IN_WORDS, *SECTIONS, *UNRELATED)}}
     return dict(zip(texts, paste(box, *texts.values()), strict=True))
 
 
@@ -150,6 +157,25 @@ def test_unrelated_text_finds_nothing(answers, text):
     """Words in common with an entry do not suffice."""
     assert answers[text]["status"] == "Nothing here fits this text."
     assert answers[text]["titles"] == []
+
+
+@pytest.mark.parametrize("text", SECTIONS)
+def test_sections_are_listed_if_no_entry_matches(answers, text):
+    """At most three sections with all words of the text are listed, and named as such."""
+    status = "No entry fits this text; these parts of the site have its words:"
+    assert answers[text]["status"] == status
+    assert answers[text]["titles"][0] == SECTIONS[text]
+    assert 1 <= len(answers[text]["titles"]) <= 3
+
+
+def test_listed_section_shows_its_page_and_description(box, pages):
+    """A section of another page has a link, its page's title and its page's description."""
+    paste(box, "padding_idx")
+    item = box.find_element("css selector", "ol.symptoms > li")
+    place, sentence = (p.text for p in item.find_elements("css selector", "p"))
+    page = pages["appendix/embedding-options"]
+    assert place == f"{SECTIONS['padding_idx']} {page.h1.find(string=True)}"
+    assert sentence == page.select_one("meta[name=description]")["content"]
 
 
 def test_forum_threads_find_their_entries(box):
