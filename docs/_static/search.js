@@ -85,7 +85,7 @@
     showNext();
     noResults.hidden = !text || results.length > 0;
     const count = results.length === 1 ? _("1 section, the best first") : _("{0} sections, the best first", results.length);
-    status.textContent = !text ? "" : results.length ? count : _("Nothing list.");
+    status.textContent = !text ? "" : results.length ? count : _("Nothing found.");
     list.dataset.query = text;
     try {
       history.replaceState(null, "", text ? `?q=${encodeURIComponent(text)}` : location.pathname);
