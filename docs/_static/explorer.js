@@ -1,6 +1,6 @@
-// <lookup-explorer>: a lookup and a product, number by number, and their bits compared.
+// <lookup-explorer>: compares a lookup and a product number by number and bit by bit.
 // Parts and data come from docs/_extensions/explorer.
-{ // its names stay in here
+{ // a block, which keeps names out of the global scope
 // Float32 as in torch: each product and each sum is rounded. Kernels may fuse the two and round once,
 // the same for one-hot rows, whose products are exact; other rows have a bound.
 const f32 = Math.fround, memory = new DataView(new ArrayBuffer(4));
@@ -13,8 +13,8 @@ const SHORTER = {
 	tf32: u => u & 0xffffe000, // the last 13 bits cut off
 };
 
-// Both forms of one state, without touching the page: `factors` times `source` is the product;
-// `used` has for each row of the result the rows that a lookup reads instead, with their weights.
+// Compute both forms without changing the page. The product is `factors` times `source`; for each row of
+// the result, `used` has the rows that the lookup reads, with their weights.
 const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 	const bad = ids.findIndex(id => !(id in table));
 	if (bad >= 0) return { bad };
@@ -95,7 +95,7 @@ class LookupExplorer extends HTMLElement {
 		(this.asked.children[place] || this.asked.lastChild).firstChild.focus();
 	}
 
-	// What changes with the state: the ids and the tables.
+	// Rebuild the ids and the tables after a change of the state.
 	renew() {
 		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
 		const label = id => (id < 0 ? [_("sum")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
@@ -133,7 +133,7 @@ class LookupExplorer extends HTMLElement {
 		this.paint();
 	}
 
-	// A result shows its bits; a number of the table gets what is planted, or its row is asked for.
+	// Show the bits of a result; move the special value to a number of the table, or add its row's id.
 	touch(event) {
 		const { state, tables } = this, arrow = ARROWS[event.key?.slice(5)];
 		let [k, r, j] = event.target.place || [];
@@ -154,10 +154,10 @@ class LookupExplorer extends HTMLElement {
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}.", ids[now.bad]));
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
-		// A grid tells screen readers that arrow keys go from number to number.
+		// In a grid, screen readers pass arrow keys on to the page.
 		tables.forEach(({ body }, k) => { body.role = k || condition in SPECIAL ? "grid" : null; });
-		const apart = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
-		const look = this.look || apart[0] || [mode === "backward" ? ids[0] : 0, 0], still = done === total;
+		const differing = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
+		const look = this.look || differing[0] || [mode === "backward" ? ids[0] : 0, 0], still = done === total;
 		// The multiplication just made: row r of the result, row s of the source, column j.
 		const r = still ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
 		const s = Math.floor(last / columns), j = last % columns;
@@ -180,13 +180,13 @@ class LookupExplorer extends HTMLElement {
 				flag(td, { one: factors[n][k], now: !still && n === r && k === s });
 			});
 			cells.forEach((x, i) => {
-				const made = still || n < r ? source.length : n > r ? 0 : s + (i <= j);
-				const pair = [copied.cells[i], added.cells[i]], seen = still && n === look[0] && i === look[1];
+				const count = still || n < r ? source.length : n > r ? 0 : s + (i <= j);
+				const pair = [copied.cells[i], added.cells[i]], selected = still && n === look[0] && i === look[1];
 				write(pair[0], still || n < r || (n === r && done) ? brief(x) : "");
-				write(pair[1], made > 0 ? brief(made < source.length ? sums[n][i][made - 1] : product[n][i]) : "");
+				write(pair[1], count > 0 ? brief(count < source.length ? sums[n][i][count - 1] : product[n][i]) : "");
 				for (const td of pair) {
-					flag(td, { seen, differs: still && xors[n][i] });
-					td.tabIndex = seen - 1;
+					flag(td, { seen: selected, differs: still && xors[n][i] });
+					td.tabIndex = selected - 1;
 				}
 			});
 		});
@@ -196,7 +196,7 @@ class LookupExplorer extends HTMLElement {
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + _("multiply"));
 		write(this.sum, done && !still ? _("{0} of {1}", done, total) + `: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
 			: _("{0} multiplications, {1} of them by zero", total, factors.flat().filter(x => !x).length * columns));
-		// A small figure of a bag has them once a number is chosen.
+		// A small figure of a bag shows bits only after a number is selected.
 		if (this.look || mode !== "bag") this.bits.hidden = false;
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
@@ -205,13 +205,13 @@ class LookupExplorer extends HTMLElement {
 			line.ariaLabel = _("{0}, bits {1}", line.textContent, words[k]);
 			[...line.lastChild.children].forEach((bit, n) => flag(bit, { on: +words[k][n], differs: words[0][n] !== words[1][n] }));
 		});
-		flag(this.stage, { same: still && !apart[0], apart: still && apart[0] });
+		flag(this.stage, { same: still && !differing[0], apart: still && differing[0] });
 		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
-		let verdict = (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", ids.join(_(", ")), 32 * all) : _("Ids {0}: {2} of {1} bits differ", ids.join(_(", ")), 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", apart.length, all) : "");
+		let verdict = (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", ids.join(_(", ")), 32 * all) : _("Ids {0}: {2} of {1} bits differ", ids.join(_(", ")), 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", differing.length, all) : "");
 		if (bits && mode === "bag" && !condition) {
 			// Both are within the bound of the exact sum, so within twice the bound of each other.
 			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
-			const within = apart.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i));
+			const within = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i));
 			verdict += within ? _(", within the bound of a rounded sum") : _(", beyond the bound of a rounded sum");
 		}
 		write(this.verdict, still ? _("{0}.", verdict) : this.playing ? _("Multiplying …") : _("Paused."));
@@ -227,7 +227,7 @@ class LookupExplorer extends HTMLElement {
 
 	tick() {
 		clearTimeout(this.timer);
-		if (!this.playing || !this.seen) return; // still when off screen
+		if (!this.playing || !this.seen) return; // paused when off screen
 		const ended = ++this.done % this.row === 0, r = Math.ceil(this.done / this.row) - 1, [source, copied, added] = this.tables;
 		if (this.done === this.total) this.playing = false;
 		this.paint();
@@ -236,7 +236,7 @@ class LookupExplorer extends HTMLElement {
 			line.animate([{}, { transform: `translate(${b.right - a.right}px, ${b.y - a.y}px)`, opacity: 0.3 }], { duration: FALL_MS, easing: "ease-in-out", direction });
 		};
 		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) move(copied[r], source[s], "reverse");
-		if (ended) for (const each of source) move(each, added[r], "normal");
+		if (ended) for (const line of source) move(line, added[r], "normal");
 		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : STEP_MS);
 	}
 }

@@ -1,72 +1,72 @@
-/* The search page: shows what find.js finds, with the place and an excerpt, as one types. */
+/* The search page: shows the results of find.js, with their pages and excerpts, while one types. */
 (() => {
   "use strict";
   const form = document.querySelector(".search-form");
-  const [input, status, nothing, found, more] = ["input", ".search-status", ".search-nothing", ".search-found", ".search-more"]
+  const [input, status, noResults, list, more] = ["input", ".search-status", ".search-nothing", ".search-found", ".search-more"]
     .map(name => document.querySelector(`.search-page ${name}`));
   const ENGINE = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
   const STEP = 10; // results at a time
-  // Words before a hit, and of an excerpt; in Chinese clauses.
-  const [AROUND, LONGEST] = document.documentElement.lang.startsWith("zh") ? [1, 5] : [12, 40];
+  // Words before a match, and of an excerpt; clauses in Chinese.
+  const [CONTEXT, LENGTH] = document.documentElement.lang.startsWith("zh") ? [1, 5] : [12, 40];
 
-  // The words that matched, marked; what does not match stays text.
+  // The text with its matching words in <mark>.
   const marked = (text, matches) => text.split(/([\p{L}\p{N}_]+)/u).map((piece, i) => {
     if (i % 2 === 0 || !matches(piece).length) return piece;
     const mark = document.createElement("mark");
     mark.textContent = piece;
     return mark;
   });
-  const hits = result => word => siteSearch.terms(word).filter(term => result.terms.includes(term));
+  const matcher = result => word => siteSearch.terms(word).filter(term => result.terms.includes(term));
 
-  // The stretch of the text that has most of the words asked for.
+  // The part of the text with most of the query's words.
   const excerpt = (text, matches) => {
-    const all = text.split(/(?<= )|(?<=[，。；：！？])/), at = all.map(matches);
-    let best = 0, most = -1;
-    for (let from = 0; !from || from + LONGEST <= all.length + AROUND; from++) {
-      const words = new Set(at.slice(from, from + LONGEST).flat());
-      if (words.size > most) [best, most] = [from, words.size];
+    const pieces = text.split(/(?<= )|(?<=[，。；：！？])/), matched = pieces.map(matches);
+    let best = 0, maximum = -1;
+    for (let from = 0; !from || from + LENGTH <= pieces.length + CONTEXT; from++) {
+      const words = new Set(matched.slice(from, from + LENGTH).flat());
+      if (words.size > maximum) [best, maximum] = [from, words.size];
     }
-    const first = at.findIndex((each, i) => i >= best && each.length), start = first - best > AROUND ? first - AROUND : best;
-    const from = start < AROUND ? 0 : start;
-    const shown = all.slice(from, from + LONGEST).join("").trimEnd();
-    return `${from ? "… " : ""}${shown}${from + LONGEST < all.length ? " …" : ""}`;
+    const first = matched.findIndex((terms, i) => i >= best && terms.length), start = first - best > CONTEXT ? first - CONTEXT : best;
+    const from = start < CONTEXT ? 0 : start;
+    const part = pieces.slice(from, from + LENGTH).join("").trimEnd();
+    return `${from ? "… " : ""}${part}${from + LENGTH < pieces.length ? " …" : ""}`;
   };
 
   const element = (name, className, ...children) => {
-    const made = document.createElement(name);
-    made.className = className;
-    made.append(...children);
-    return made;
+    const node = document.createElement(name);
+    node.className = className;
+    node.append(...children);
+    return node;
   };
   const item = result => {
-    const { url, title, above, texts, ofError, i } = siteSearch.entries[result.id], matches = hits(result);
+    const { url, title, parents, texts, errorTerms, i } = siteSearch.entries[result.id], matches = matcher(result);
     const link = element("a", "", ...marked(title, matches));
     link.href = url;
-    const text = excerpt((siteTexts[texts] || [])[i] || "", ofError.length ? () => [] : matches); // an error's cause comes first
+    const text = excerpt((siteTexts[texts] || [])[i] || "", errorTerms.length ? () => [] : matches); // of an error the beginning, which is its cause
     return element("li", "",
       element("p", "search-title", link),
-      element("p", "search-above", above.join(" › ")),
+      element("p", "search-above", parents.join(" › ")),
       element("p", "search-excerpt", ...marked(text, matches)));
   };
 
-  // The index comes with the first letter; the texts of a page when one of its sections is shown, without them no excerpt.
+  // The index is loaded with the first query, and the texts of a page, for excerpts, with its first result.
   const loading = new Map();
   const load = name => {
-    if (!loading.has(name)) loading.set(name, new Promise(done => {
+    if (!loading.has(name)) loading.set(name, new Promise(resolve => {
       const script = element("script", ""), src = `${form.dataset.files}${name}?v=${form.dataset.version}`;
-      Object.assign(script, { src, async: false, onload: done, onerror: done });
-      document.head.append(script); // which run in this order
+      Object.assign(script, { src, async: false, onload: resolve, onerror: resolve });
+      document.head.append(script); // with async: false, scripts run in this order
     }));
     return loading.get(name);
   };
 
   let results = [], latest = "";
-  const next = () => results.slice(found.children.length, found.children.length + STEP);
+  const next = () => results.slice(list.children.length, list.children.length + STEP);
   const loadNext = () => Promise.all(next().map(({ id }) => load(`sections/${siteSearch.entries[id].texts}`)));
   const showNext = () => {
     const items = next().map(item);
-    found.append(...items);
-    more.hidden = found.children.length >= results.length;
+    list.append(...items);
+    more.hidden = list.children.length >= results.length;
     return items[0];
   };
   const show = async () => {
@@ -79,28 +79,28 @@
     if (text !== latest) return;
     const { errors, words } = siteSearch.find(text);
     results = text ? [...errors, ...words] : [];
-    found.replaceChildren();
+    list.replaceChildren();
     await loadNext();
     if (text !== latest) return;
     showNext();
-    nothing.hidden = !text || results.length > 0;
+    noResults.hidden = !text || results.length > 0;
     const count = results.length === 1 ? _("1 section, the best first") : _("{0} sections, the best first", results.length);
     status.textContent = !text ? "" : results.length ? count : _("Nothing found.");
-    found.dataset.asked = text;
+    list.dataset.query = text;
     try {
       history.replaceState(null, "", text ? `?q=${encodeURIComponent(text)}` : location.pathname);
-    } catch { /* some browsers refuse it for a file */ }
+    } catch { /* some browsers do not allow it for files */ }
   };
   more.onclick = async () => {
-    const asked = latest;
+    const query = latest;
     await loadNext();
-    if (asked === latest) showNext().querySelector("a").focus();
+    if (query === latest) showNext().querySelector("a").focus();
   };
 
   let timer;
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(show, 150); // a screen reader is told once, not at each key
+    timer = setTimeout(show, 150); // announced by screen readers once, not for each key
   });
   form.addEventListener("submit", event => {
     event.preventDefault();

@@ -1,27 +1,32 @@
-/* The box for errors: shows what find.js finds to fit a text, which comes with the index once somebody
-   uses the box. What is pasted stays on the page, and is only ever text. */
+/* The error box: shows the entries that find.js finds for a text, or else sections of other pages.
+   The index is loaded on the first use of the box. The text is not sent anywhere. */
 (() => {
   "use strict";
   const SCRIPTS = ["minisearch/minisearch.min.js", "search-sections.js", "find.js"];
-  const MOST = 5; // entries shown
+  const MAX_ENTRIES = 5, MAX_SECTIONS = 3;
   const box = document.querySelector(".symptom-box"), base = document.currentScript.src;
-  const [input, status, line, found, search] = ["textarea", ".symptom-status", ".symptom-line", "ol", ".symptom-search"]
+  const [input, status, line, list, search] = ["textarea", ".symptom-status", ".symptom-line", "ol", ".symptom-search"]
     .map(name => box.querySelector(name));
 
   let loading;
-  const load = () => loading ||= Promise.all(SCRIPTS.map(name => new Promise((done, fail) => {
+  const load = () => loading ||= Promise.all(SCRIPTS.map(name => new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    Object.assign(script, { src: new URL(name, base), async: false, onload: done, onerror: fail });
-    document.head.append(script); // which run in this order
+    Object.assign(script, { src: new URL(name, base), async: false, onload: resolve, onerror: reject });
+    document.head.append(script); // with async: false, scripts run in this order
   }))).then(() => siteSearch.ready);
 
-  // The item of the lists below, or a link to a section of another page.
-  const itemOf = ({ id }) => {
-    const { url, anchor, title, above } = siteSearch.entries[id];
+  // A copy of the item in the lists below, or a link to a section of another page.
+  const createItem = ({ id }) => {
+    const { url, anchor, title, parents, description } = siteSearch.entries[id];
     const listed = url.startsWith("symptoms/") && document.querySelector(`ul.symptoms > li[id="${anchor}"]`);
     const item = listed ? listed.cloneNode(true) : document.createElement("li");
     if (listed) item.removeAttribute("id");
-    else item.append(Object.assign(document.createElement("a"), { href: url, textContent: title }), ` ${above.join(" › ")}`);
+    else {
+      const [place, sentence] = [document.createElement("p"), document.createElement("p")];
+      place.append(Object.assign(document.createElement("a"), { href: url, textContent: title }), ` ${parents.join(" › ")}`);
+      sentence.textContent = description;
+      item.append(place, sentence);
+    }
     return item;
   };
 
@@ -34,17 +39,19 @@
       return;
     }
     if (text !== input.value) return;
-    const fits = text.trim() ? siteSearch.fits(text) : { found: [], line: "" };
-    const items = fits.found.slice(0, MOST).map(itemOf), count = items.length === 1 ? "1 entry" : `${items.length} entries`;
-    line.hidden = !fits.line;
-    line.textContent = fits.line.slice(0, 400);
-    found.replaceChildren(...items);
-    search.hidden = !text.trim() || items.length > 0;
-    const said = text.match(/^.*\w(?:Error|Exception)\b.*$/gm) || [text]; // the last error's line, or how the text begins
-    search.firstElementChild.href = `search.html?q=${encodeURIComponent(said.at(-1).trim().slice(0, 200))}`;
+    const result = text.trim() ? siteSearch.findEntries(text) : { entries: [], line: "" };
+    const entries = result.entries.slice(0, MAX_ENTRIES), count = entries.length === 1 ? "1 entry" : `${entries.length} entries`;
+    const sections = text.trim() && !entries.length ? siteSearch.findSections(text.trim()).slice(0, MAX_SECTIONS) : [];
+    line.hidden = !result.line;
+    line.textContent = result.line.slice(0, 400);
+    list.replaceChildren(...[...entries, ...sections].map(createItem));
+    search.hidden = !text.trim() || entries.length > 0;
+    const queries = text.match(/^.*\w(?:Error|Exception)\b.*$/gm) || [text]; // the last error's line, or the text's beginning
+    search.firstElementChild.href = `search.html?q=${encodeURIComponent(queries.at(-1).trim().slice(0, 200))}`;
     if (!text.trim()) status.textContent = "";
-    else if (!items.length) status.textContent = "Nothing here fits this text.";
-    else if (fits.line) status.textContent = `${count} for this line of your text${items.length > 1 ? ", the best first" : ""}:`;
+    else if (sections.length) status.textContent = "No entry fits this text; these parts of the site have its words:";
+    else if (!entries.length) status.textContent = "Nothing here fits this text.";
+    else if (result.line) status.textContent = `${count} for this line of your text${entries.length > 1 ? ", the best first" : ""}:`;
     else status.textContent = `No error text matches; ${count} for your question:`;
   };
 
@@ -52,6 +59,6 @@
   input.addEventListener("focus", () => load().catch(() => {}));
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(show, 150); // a screen reader is told once, not at each key
+    timer = setTimeout(show, 150); // announced by screen readers once, not for each key
   });
 })();

@@ -1,8 +1,8 @@
 """Run the symptom pages with the installed torch and record its error messages.
 
-``nox -s wordings`` does so with the lowest supported and the pinned torch, or with the version that
-it is given. Each version has a file ``docs/wordings/torch-2.15.0.json``, which the pages show.
-This script needs only torch and SciPy, so that it runs wherever they can be installed.
+``nox -s wordings`` does so with the lowest supported and the pinned torch, or with the version in
+its arguments. Each version has a file like ``docs/wordings/torch-2.15.0.json``, which the pages
+show. This script needs only torch and SciPy, so that it runs wherever they can be installed.
 """
 
 import json
@@ -56,7 +56,7 @@ def run_page(page: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def shorten(message: str) -> str:
-    """Remove folders, digests and the place in C++ from a message, and cut it if it is long."""
+    """Remove folders, digests and C++ locations from a message, and truncate it if it is long."""
     text = DIGEST.sub("…", FOLDERS.sub("…/", ORIGIN.sub("", message)))
     return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"
 
@@ -68,12 +68,12 @@ def main() -> int:
     errors = {code: message for page_errors, _ in results for code, message in page_errors.items()}
     failed = {code: message for _, unexpected in results for code, message in unexpected.items()}
     recording = {
-        "made": f"{datetime.now(UTC):%Y-%m-%d}",
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "torch": torch.__version__,
         "python": platform.python_version(),
         "scipy": scipy.__version__,
         "system": f"{platform.system()} {platform.machine()}",
-        "said": errors,
+        "messages": errors,
         "failed": failed,
     }
     path = DOCS / "wordings" / f"torch-{torch.__version__.partition('+')[0]}.json"

@@ -1,4 +1,4 @@
-"""The explorer in a real browser: its arithmetic against torch, what it carries, and its use."""
+"""The explorer in a browser: its arithmetic, compared with torch, its data and its controls."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import assert_bitwise_equal, assert_within, one_hot, rounding_bound
 
-OPENED = {  # what a page of the path begins with
+INITIAL = {  # the initial state on each tutorial
     "tutorials/lookup-is-matmul": {},
     "tutorials/where-equality-stops": {"condition": "nan"},
     "tutorials/backward-is-scatter-add": {
@@ -32,12 +32,12 @@ OPENED = {  # what a page of the path begins with
         "table": [[1.0, 0.2], [3.0, 0.5], [2.0, 1.0], [4.0, 0.1]],
     },
 }
-PAGES = ["tutorials/lookup-is-matmul", "explorer", *OPENED]
+PAGES = ["tutorials/lookup-is-matmul", "explorer", *INITIAL]
 WIDTHS = [320, 390, 768, 1440]
 MODES = ["forward", "backward", "bag"]
 SPECIAL = {"nan": torch.nan, "inf": torch.inf, "zero": -0.0}
 CONDITIONS = ["", *SPECIAL, "bfloat16", "tf32"]
-# All states in one call; every number comes back as the integer of its bits, all NaN as one.
+# Compute all states in one call; numbers are returned as the integers of their bits, NaN as one.
 COMPUTE = """
 const { compute } = customElements.get("lookup-explorer");
 const bits = rows => rows && rows.map(row => [...new Uint32Array(Float32Array.from(row).buffer)]
@@ -47,13 +47,13 @@ return arguments[0].map(state => {
     return { bad, lookup: bits(lookup), product: bits(product) };
 });
 """
-# How much height is kept beyond what is needed, and where the rightmost part ends.
+# The unused height of the stage, and the right edge of the rightmost element.
 SPARE = """
-const [stage] = arguments, kept = stage.offsetHeight;
+const [stage] = arguments, reserved = stage.offsetHeight;
 stage.style.minHeight = 0;
 const needed = stage.offsetHeight;
 stage.style.minHeight = "";
-return kept - needed;
+return reserved - needed;
 """
 RIGHT = """
 return Math.max(...[...arguments[0].querySelectorAll("*")].map(part => part.getBoundingClientRect().right));
@@ -62,13 +62,13 @@ return Math.max(...[...arguments[0].querySelectorAll("*")].map(part => part.getB
 
 @lru_cache
 def element(page):
-    """Return the element of a built page, parsed, and its data."""
-    (found,) = soup(ROOT / "build" / "html" / f"{page}.html").select("lookup-explorer")
-    return found, json.loads(found.find("script").string)
+    """Return the parsed explorer of a built page, and its data."""
+    (tag,) = soup(ROOT / "build" / "html" / f"{page}.html").select("lookup-explorer")
+    return tag, json.loads(tag.find("script").string)
 
 
-def test_a_page_that_asks_for_what_is_not_there_is_told_so(caplog):
-    """A panel that does not exist, and a figure that does not follow."""
+def test_directive_reports_wrong_use(caplog):
+    """An unknown choice raises an error, and a missing figure logs a warning."""
     with pytest.raises(ValueError, match='"nowhere" unknown; choose from "forward"'):
         Explorer.option_spec["open"]("nowhere")
     page = new_document("page")
@@ -79,14 +79,14 @@ def test_a_page_that_asks_for_what_is_not_there_is_told_so(caplog):
 
 @pytest.fixture(scope="module", autouse=True)
 def motion(browser):
-    """Leave motion to the browser's own setting when these tests end: others see colors settle."""
+    """Reset the emulated motion preference after these tests, for the tests of colors."""
     yield
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.fixture
 def figure(browser, site):
-    """Open the explorer's page as a file, at a desktop's width, and return the element."""
+    """Open the explorer's page as a file, at desktop width, and return the explorer."""
     return show(browser, site)
 
 
@@ -101,31 +101,31 @@ def show(browser, site, page="explorer", motion="no-preference"):
 
 
 def find(figure, selector):
-    """Return the one part of the figure that a selector names."""
-    (part,) = figure.find_elements(By.CSS_SELECTOR, selector)
-    return part
+    """Return the only element of the figure that matches a selector."""
+    (element,) = figure.find_elements(By.CSS_SELECTOR, selector)
+    return element
 
 
 def choose(figure, name, value):
-    """Choose a switch as a pointer does."""
+    """Click a value of a switch."""
     find(figure, f"input[name={name}][value='{value}'] + span").click()
 
 
 def verdict(figure):
-    """Return the sentence that is said."""
+    """Return the sentence that reports the result."""
     return find(figure, ".verdict").text
 
 
 def done(figure):
-    """Return how many multiplications are done."""
+    """Return the number of multiplications shown."""
     return figure.parent.execute_script("return arguments[0].done", figure)
 
 
-# The arithmetic.
+# Arithmetic
 
 
 def sample(generator, k):
-    """Return a random state; each of the modes occurs with each condition, some with an id without a row."""
+    """Return a random state; ``k`` selects mode and condition, and some ids are out of range."""
     rows, dim, count = generator.randint(2, 8), generator.randint(1, 6), generator.randint(2, 6)
     ids = [generator.randrange(rows) for _ in range(count)]
     if k // 18 % 2:
@@ -142,9 +142,9 @@ def sample(generator, k):
     source = state["arriving" if state["mode"] == "backward" else "table"]
     size = len(ids) if state["mode"] == "backward" else rows
     row, column = state["at"] = [generator.randrange(size), generator.randrange(dim)]
-    # With no positive number beside it, the sign of a zero is up to torch's kernel.
-    other = source[(row + 1) % size]
-    other[column] = abs(other[column])
+    # Without a positive number in its column, the sign of a zero depends on torch's kernel.
+    next_row = source[(row + 1) % size]
+    next_row[column] = abs(next_row[column])
     if k % 25 == 0:
         ids[generator.randrange(len(ids))] = generator.choice([rows, rows + 1, -1])
     return state
@@ -152,128 +152,128 @@ def sample(generator, k):
 
 @pytest.fixture(scope="module")
 def states(browser, site):
-    """Return 300 random states, each with what the browser computes."""
+    """Return 300 random states, each with the result that the browser computes."""
     show(browser, site)
     torch.manual_seed(0)
     generator = random.Random(0)
-    drawn = [sample(generator, k) for k in range(300)]
-    return list(zip(drawn, browser.execute_script(COMPUTE, drawn), strict=True))
+    samples = [sample(generator, k) for k in range(300)]
+    return list(zip(samples, browser.execute_script(COMPUTE, samples), strict=True))
 
 
-def shorten(tensor, condition):
-    """Round to bfloat16 as torch does, or cut 13 bits off, of finite numbers."""
+def round_inputs(tensor, condition):
+    """Round to bfloat16 as torch does, or clear the last 13 bits as TF32 does."""
     if condition == "bfloat16":
         return tensor.bfloat16().float()
-    cut = (tensor.view(torch.int32) & ~0x1FFF).view(torch.float32)
-    return cut if condition == "tf32" else tensor
+    truncated = (tensor.view(torch.int32) & ~0x1FFF).view(torch.float32)
+    return truncated if condition == "tf32" else tensor
 
 
 def floats(bits):
-    """Return the numbers that the browser sent as bits."""
+    """Return a float32 tensor of the bits that the browser returned."""
     return torch.tensor(bits, dtype=torch.int64).to(torch.int32).view(torch.float32)
 
 
-def same(found, expected):
-    """Assert the same bits, all NaN alike."""
-    assert torch.equal(found.isnan(), expected.isnan())
-    assert_bitwise_equal(found.nan_to_num(nan=0), expected.nan_to_num(nan=0))
+def assert_same(actual, expected):
+    """Assert that the bits are equal; all NaN are equal."""
+    assert torch.equal(actual.isnan(), expected.isnan())
+    assert_bitwise_equal(actual.nan_to_num(nan=0), expected.nan_to_num(nan=0))
 
 
 def exact(state):
-    """Return what torch gives in float64 for lookup and product, and the sizes that add up."""
+    """Return torch's lookup and product in float64, and the sums of absolute terms."""
     mode, condition, ids = state["mode"], state["condition"], torch.tensor(state["ids"])
     backward = mode == "backward"
     source = torch.tensor(state["arriving"][: len(ids)] if backward else state["table"])
     if condition in SPECIAL:
         source[tuple(state["at"])] = SPECIAL[condition]
-    factors, read = one_hot(ids, len(state["table"])), source.double()
+    factors, rows = one_hot(ids, len(state["table"])), source.double()
     if mode == "forward":
-        looked_up, sizes = F.embedding(ids, read), factors
+        looked_up, sizes = F.embedding(ids, rows), factors
     elif backward:
         table = torch.tensor(state["table"], dtype=torch.float64, requires_grad=True)
-        (looked_up,) = torch.autograd.grad(F.embedding(ids, table), table, read)
+        (looked_up,) = torch.autograd.grad(F.embedding(ids, table), table, rows)
         sizes = factors = factors.T
     else:
         weights = torch.tensor(state["weights"])
-        each = weights.double()[None]
-        looked_up = F.embedding_bag(ids[None], read, mode="sum", per_sample_weights=each)
+        bag = weights.double()[None]
+        looked_up = F.embedding_bag(ids[None], rows, mode="sum", per_sample_weights=bag)
         sizes = (weights.abs() @ factors)[None]
         factors = torch.zeros(factors.shape[1]).index_add_(0, ids, weights)[None]
-    short = [shorten(tensor, condition).double() for tensor in (factors, source)]
-    sizes = sizes.double() @ read.abs().nan_to_num(nan=0, posinf=0)
-    return {"lookup": looked_up, "product": short[0] @ short[1]}, sizes
+    rounded = [round_inputs(tensor, condition).double() for tensor in (factors, source)]
+    sizes = sizes.double() @ rows.abs().nan_to_num(nan=0, posinf=0)
+    return {"lookup": looked_up, "product": rounded[0] @ rounded[1]}, sizes
 
 
-def test_an_id_without_a_row_is_found(states):
-    """The browser names the first id that torch refuses, and computes all other states."""
-    refused = 0
+def test_out_of_range_ids_are_reported(states):
+    """The browser returns the position of the first id that torch rejects, if any."""
+    rejected = 0
     for state, result in states:
         ids, table = torch.tensor(state["ids"]), torch.tensor(state["table"])
-        without = [n for n, k in enumerate(state["ids"]) if not 0 <= k < len(table)]
-        assert result["bad"] == (without[0] if without else None)
-        if without:
-            refused += 1
+        invalid = [n for n, k in enumerate(state["ids"]) if not 0 <= k < len(table)]
+        assert result["bad"] == (invalid[0] if invalid else None)
+        if invalid:
+            rejected += 1
             with pytest.raises(IndexError):
                 F.embedding(ids, table)
-    assert refused > 5
+    assert rejected > 5
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_both_forms_are_those_of_torch(states, mode):
-    """To the bit where rows are one-hot, and within the bound of rounded sums, in all conditions."""
-    found = [(s, r) for s, r in states if s["mode"] == mode and r["bad"] is None]
-    assert {state["condition"] for state, _ in found} == set(CONDITIONS)
-    assert len(found) > 60
-    for state, result in found:
+def test_lookup_and_product_agree_with_torch(states, mode):
+    """Results of one-hot rows are equal in all bits, and sums are within their rounding bound."""
+    cases = [(s, r) for s, r in states if s["mode"] == mode and r["bad"] is None]
+    assert {state["condition"] for state, _ in cases} == set(CONDITIONS)
+    assert len(cases) > 60
+    for state, result in cases:
         forms, sizes = exact(state)
         for form, expected in forms.items():
             numbers, finite = floats(result[form]), expected.isfinite()
             if mode == "forward":
-                same(numbers, expected.float())
-            same(numbers[~finite], expected[~finite].float())
-            # Weights are added up too, and each product is rounded.
+                assert_same(numbers, expected.float())
+            assert_same(numbers[~finite], expected[~finite].float())
+            # Weights of equal ids are summed, too, and each product is rounded.
             terms = len(state["ids"]) + len(state["table"])
             bound = rounding_bound(terms, torch.float32) * sizes
             if form == "product" and state["condition"] == "bfloat16":
-                same(numbers, numbers.bfloat16().float())
+                assert_same(numbers, numbers.bfloat16().float())
                 bound += expected.abs() * 2.0**-8 * 1.01
             assert_within(numbers[finite].double(), expected[finite], bound[finite])
 
 
-# What the page carries.
+# Data and links
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_data_come_from_the_package_and_links_lead_to_sections(page, site):
-    """The table of the first page or its own, what it opens with, torch's words, bounds, links."""
-    found, data = element(page)
-    assert data["state"] == data["state"] | OPENED.get(page, {})
-    chosen = {switch["name"]: switch["value"] for switch in found.select("input[checked]")}
+def test_data_and_links_of_each_page(page, site):
+    """Data agree with torch and with the directive's options, and the targets of all links exist."""
+    tag, data = element(page)
+    assert data["state"] == data["state"] | INITIAL.get(page, {})
+    chosen = {switch["name"]: switch["value"] for switch in tag.select("input[checked]")}
     assert chosen == {name: data["state"][name] for name in chosen}
-    assert {*chosen} == {"mode", "condition"} & ({*OPENED[page]} if page in OPENED else {*chosen})
+    assert {*chosen} == {"mode", "condition"} & ({*INITIAL[page]} if page in INITIAL else {*chosen})
     torch.manual_seed(123)
     table = torch.nn.Embedding(4, 5).weight.detach()
-    if "table" not in OPENED.get(page, {}):
+    if "table" not in INITIAL.get(page, {}):
         assert_bitwise_equal(torch.tensor(data["state"]["table"]), table)
     assert len(data["words"]) == len(data["state"]["table"]) == 4
     assert data["bounds"] == [rounding_bound(n + 1, torch.float32) for n in range(7)]
-    outside = torch.tensor([4])
-    with pytest.raises(IndexError) as looked_up:
-        F.embedding(outside, table)
-    with pytest.raises(RuntimeError) as encoded:
-        F.one_hot(outside, 4)
-    assert data["says"]["lookup"] == f"IndexError: {looked_up.value}"
-    assert data["says"]["product"] == f"RuntimeError: {encoded.value}"
-    links = [link["href"] for link in found.select(".why p > a:last-child")]
-    assert len(links) == len(found.select(".why p")) > 5
+    out_of_range = torch.tensor([4])
+    with pytest.raises(IndexError) as lookup_error:
+        F.embedding(out_of_range, table)
+    with pytest.raises(RuntimeError) as encoding_error:
+        F.one_hot(out_of_range, 4)
+    assert data["says"]["lookup"] == f"IndexError: {lookup_error.value}"
+    assert data["says"]["product"] == f"RuntimeError: {encoding_error.value}"
+    links = [link["href"] for link in tag.select(".why p > a:last-child")]
+    assert len(links) == len(tag.select(".why p")) > 5
     for link in links:
         path, _, anchor = link.partition("#")
         target = ((site / page).parent / path if path else site / f"{page}.html").read_text("utf-8")
         assert f'id="{anchor}"' in target, link
 
 
-def test_without_javascript_the_figure_stands_there(without_scripts, site):
-    """The picture is shown, in no more than its place, and nothing that would do nothing."""
+def test_figure_is_shown_without_scripts(without_scripts, site):
+    """Without scripts the figure is shown at its own height, and the controls are hidden."""
     figure = show(without_scripts, site)
     drawing = find(figure, "svg.drawing")
     assert drawing.accessible_name.startswith("Two ways from the ids 2, 3, 1")
@@ -282,16 +282,16 @@ def test_without_javascript_the_figure_stands_there(without_scripts, site):
     assert not find(figure, ".parts").is_displayed()
 
 
-# How it is used.
+# Controls
 
 
-# With its switches, in a page, and where the bits are hidden.
+# With switches, in a tutorial, and with hidden bits.
 @pytest.mark.parametrize("page", [*PAGES[:2], "tutorials/sparse-row-is-a-sum"])
-def test_it_starts_in_its_place(browser, site, page):
-    """At no width does anything move when its script starts; nothing is wider than the window."""
+def test_start_does_not_shift_the_page(browser, site, page):
+    """The height is the same before and after the script starts, and nothing exceeds the window."""
     heights = []
     browser.execute_cdp_cmd("Network.enable", {})
-    for blocked in (["*explorer.js*"], []):  # the last one lets all pass
+    for blocked in (["*explorer.js*"], []):  # the second one blocks nothing
         browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": blocked})
         figure = show(browser, site, page, "reduce")
         assert len(figure.find_elements(By.CLASS_NAME, "picture")) == len(blocked)
@@ -312,11 +312,11 @@ def test_it_starts_in_its_place(browser, site, page):
                 assert browser.execute_script(RIGHT, figure) <= width, mode
 
 
-def test_switches_change_what_is_said(figure):
-    """The sentence, which is said aloud, and the section that explains it, under each switch."""
+def test_switches_change_the_verdict(figure):
+    """Each switch changes the verdict, a live region, and the link to the explanation."""
     assert verdict(figure) == "Ids 2, 3, 1: 0 of 480 bits differ."
     assert find(figure, ".verdict").get_attribute("role") == "status"
-    wanted = {
+    expected = {
         "nan": (r"\d+ of 480 bits differ, in 3 of 15 numbers\.", "#stops-nonfinite"),
         "inf": (r"\d+ of 480 bits differ, in 3 of 15 numbers\.", "#stops-nonfinite"),
         "bfloat16": (r"\d+ of 480 bits differ, in 15 of 15 numbers\.", "#stops-precision"),
@@ -324,11 +324,11 @@ def test_switches_change_what_is_said(figure):
         "zero": (r"0 of 480 bits differ\.", "#stops-signed-zero"),
         "": (r"0 of 480 bits differ\.", "#stops-theorem"),
     }
-    for condition, (says, link) in wanted.items():
+    for condition, (pattern, link) in expected.items():
         choose(figure, "condition", condition)
-        assert re.search(f": {says}$", verdict(figure)), (condition, verdict(figure))
-        (shown,) = figure.find_elements(By.CSS_SELECTOR, ".why p:not([hidden]) a")
-        assert shown.get_attribute("href").endswith(link)
+        assert re.search(f": {pattern}$", verdict(figure)), (condition, verdict(figure))
+        (explanation,) = figure.find_elements(By.CSS_SELECTOR, ".why p:not([hidden]) a")
+        assert explanation.get_attribute("href").endswith(link)
     choose(figure, "condition", "zero")
     find(figure, ".source tr:nth-of-type(3) td:nth-of-type(2)").click()
     assert verdict(figure).endswith(": 1 of 480 bits differs, in 1 of 15 numbers.")
@@ -338,13 +338,13 @@ def test_switches_change_what_is_said(figure):
     assert re.search(bound, verdict(figure))
     find(figure, ".pick button:last-of-type").click()
     assert verdict(figure) == "Both raise an error: there is no row 4."
-    said = [code.text for code in figure.find_elements(By.CSS_SELECTOR, ".stage code")]
-    words = element("explorer")[1]["says"]
-    assert said == [words["bag"][3], words["product"]]
+    messages = [code.text for code in figure.find_elements(By.CSS_SELECTOR, ".stage code")]
+    expected_messages = element("explorer")[1]["says"]
+    assert messages == [expected_messages["bag"][3], expected_messages["product"]]
 
 
-def test_the_keyboard_is_enough(figure, browser):
-    """Ask, remove, look at a number, plant one, and step through, without a pointer."""
+def test_keyboard_reaches_all_controls(figure, browser):
+    """Adding and removing ids, selecting and replacing numbers, and stepping work with keys."""
     find(figure, ".pick button:nth-of-type(1)").send_keys(Keys.RETURN)
     find(figure, ".scrub").send_keys(Keys.END)
     assert verdict(figure) == "Ids 2, 3, 1, 0: 0 of 640 bits differ."
@@ -374,8 +374,8 @@ def test_the_keyboard_is_enough(figure, browser):
         assert control.accessible_name or not control.is_displayed()
 
 
-def test_it_plays_to_the_end(figure, browser):
-    """By itself, once the key is pressed, and under the policy of its page."""
+def test_animation_runs_to_the_end(figure, browser):
+    """The play button runs all multiplications, under the page's content security policy."""
     find(figure, ".scrub").send_keys(Keys.END, *3 * [Keys.ARROW_LEFT])
     assert done(figure) == 57
     find(figure, ".play").click()
@@ -384,7 +384,7 @@ def test_it_plays_to_the_end(figure, browser):
 
 
 def test_reduced_motion_is_respected(browser, site):
-    """A step goes to the end of a row at once; nothing is animated."""
+    """With reduced motion a step completes a row at once, without animations."""
     figure = show(browser, site, motion="reduce")
     for row in (1, 2, 3):
         find(figure, ".play").click()

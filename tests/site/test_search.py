@@ -1,8 +1,8 @@
-"""The search page in a real browser, as a file: questions as readers type them, and what must come first.
+"""The search page in a browser, opened as a file: queries of readers and their expected first result.
 
-To add a question, write it below with the page and, behind ``#``, a label or an id of the section.
-Where another section comes first, say the reader's words under the right heading, in the text or by
-an ``{index}`` directive.
+To add a query, write it below with the page and, after ``#``, a label or an id of the section. If
+another section comes first, add the query's words to the expected section, in its text or with an
+``{index}`` directive.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from test_symptom_box import FIRST as ERRORS
 from test_symptom_box import TRACEBACKS
 
 FIRST = {
-    # Errors, as they are pasted.
+    # Error messages.
     "IndexError: index out of range in self": "symptoms/inputs#index-out-of-range-in-self",
     "IndexError: index 50257 is out of bounds for dimension 0 with size 50257": "symptoms/inputs#index-4-is-out-of-bounds-for-dimension-0-with-size-4",
     "RuntimeError: Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.FloatTensor instead (while checking arguments for embedding)": "symptoms/inputs#expected-tensor-for-argument-1-indices-to-have-one-of-the-following-scalar-types",
@@ -40,7 +40,7 @@ FIRST = {
     "AssertionError: Padding_idx must be within num_embeddings": "symptoms/inputs#padding-idx-must-be-within-num-embeddings",
     "one_hot out of memory": "symptoms/inputs#memory-runs-out-in-one-hot",
     "Adam does not suport sparse gradeints": "symptoms/training#adam-does-not-support-sparse-gradients",  # codespell:ignore suport
-    # Ways of asking, with American spelling, missing words and slips of the keyboard.
+    # Questions, with American spelling, missing words and typing errors.
     "tied weights": "tutorials/tied-weights",
     "one hot vs embedding": "tutorials/lookup-is-matmul",
     "is embedding faster than one hot": "tutorials/what-it-costs",
@@ -117,108 +117,106 @@ const list = document.querySelector('.search-found'), answers = {};
 const ask = async () => {
   for (const question of questions) {
     form.q.value = question;
-    const asked = form.q.value.trim();  // a field of one line leaves line breaks out
+    const query = form.q.value.trim();  // a single-line field removes line breaks
     form.requestSubmit();
-    while (list.dataset.asked !== asked) await new Promise(next => setTimeout(next, 5));
+    while (list.dataset.query !== query) await new Promise(next => setTimeout(next, 5));
     answers[question] = [...list.querySelectorAll('a')].map(link => [link.getAttribute('href'), link.textContent]);
   }
   done(answers);
 };
 ask();
 """
-PLANTED = "<img src=x onerror=\"document.title='planted'\"> <b>tied</b>"
+MARKUP = "<img src=x onerror=\"document.title='planted'\"> <b>tied</b>"
 LINKS = (By.CSS_SELECTOR, ".search-found a")
 
 
 def ask(browser, questions):
-    """Ask one question after the other, and return the links and titles of each, the best first."""
+    """Search for each question, and return its links and titles, the best first."""
     return browser.execute_async_script(ASK, list(questions))
 
 
 @pytest.fixture
 def search(browser, site):
-    """Open the empty search page as a file, without any server."""
+    """Open the empty search page as a file, without a server."""
     browser.get((site / "search.html").as_uri())
     return browser
 
 
 @pytest.fixture(scope="module")
 def answers(browser, site):
-    """Ask all questions on one page."""
+    """Return the results of all questions, searched on one page."""
     browser.get((site / "search.html").as_uri())
     return ask(browser, [*FIRST, *TRACEBACKS.values()])
 
 
 @pytest.fixture(scope="module")
 def section_of(pages):
-    """Return the page and the section, term or function of an address, whichever of its ids it names."""
-    places = {}
+    """Return a function from an address to its page and its section, glossary term or function."""
+    targets = {}
 
     def find(address):
         name, _, anchor = address.partition("#")
         name = name.removesuffix(".html")
-        if name not in places:
-            places[name] = {None: None} | {
-                each["id"]: each for each in pages[name].find_all(id=True)
-            }
-        assert (anchor or None) in places[name], f"{name} has no id {anchor!r}"
-        place = places[name][anchor or None]
-        if place and place.name == "span":
-            place = place.find_parent("section")
-        return name, place and place["id"]
+        if name not in targets:
+            targets[name] = {None: None} | {tag["id"]: tag for tag in pages[name].find_all(id=True)}
+        assert (anchor or None) in targets[name], f"{name} has no id {anchor!r}"
+        target = targets[name][anchor or None]
+        if target and target.name == "span":
+            target = target.find_parent("section")
+        return name, target and target["id"]
 
     return find
 
 
 def wait(browser, text):
-    """Wait until the answer to this text is shown, and return the status line."""
+    """Wait until the results for a text are shown, and return the status line."""
     wait_for(
-        browser, "document.querySelector('.search-found')?.dataset.asked === arguments[0]", text
+        browser, "document.querySelector('.search-found')?.dataset.query === arguments[0]", text
     )
     return browser.find_element(By.CLASS_NAME, "search-status").text
 
 
 @pytest.mark.parametrize("question", FIRST)
 def test_question_leads_to_its_section(answers, section_of, question):
-    """The section that answers it comes first."""
-    found, expected = [link for link, _ in answers[question]], FIRST[question]
-    assert found, "nothing was found"
-    if expected.startswith("#"):  # a function, on whichever page of the reference
-        assert found[0].partition(".html")[2] == expected, found[:3]
+    """The first result is the section that answers the question."""
+    links, expected = [link for link, _ in answers[question]], FIRST[question]
+    assert links, "no results"
+    if expected.startswith("#"):  # a function, on any page of the reference
+        assert links[0].partition(".html")[2] == expected, links[:3]
     else:
-        assert section_of(found[0]) == section_of(expected), found[:3]
+        assert section_of(links[0]) == section_of(expected), links[:3]
 
 
 @pytest.mark.parametrize("name", TRACEBACKS)
-def test_a_whole_traceback_leads_to_its_error(answers, name):
-    """The search finds what the box for errors finds, though its field has a single line."""
+def test_traceback_leads_to_its_error(answers, name):
+    """The search finds the same entry as the error box, although its field has a single line."""
     link, title = answers[TRACEBACKS[name]][0]
     assert link.startswith("symptoms/")
     assert ERRORS[name] in title
 
 
-def test_every_result_leads_to_a_place(answers, section_of):
-    """No link is dead, on whichever page."""
-    links = {link for found in answers.values() for link, _ in found}
+def test_all_results_have_a_target(answers, section_of):
+    """The target of each link exists."""
+    links = {link for results in answers.values() for link, _ in results}
     assert len(links) > 100
     assert all(section_of(link) for link in links)
 
 
-def test_results_say_where_they_stand_and_mark_the_words(browser, site, section_of):
-    """A link with an anchor, the page above it, an excerpt with the words marked, and how many."""
+def test_results_show_their_page_and_mark_the_words(browser, site, section_of):
+    """A result has a link, its page and an excerpt, in which the words of the query are marked."""
     browser.get((site / "search.html").as_uri() + "?q=padding_idx%20gradient")
     assert wait(browser, "padding_idx gradient").endswith("sections, the best first")
     first = browser.find_element(By.CSS_SELECTOR, ".search-found li")
     link = first.find_element(By.TAG_NAME, "a").get_dom_attribute("href")
     assert section_of(link) == section_of("appendix/embedding-options#tables-padding")
     assert first.find_element(By.CLASS_NAME, "search-above").text.startswith("Three options")
-    for place, words in (("title", {"padding_idx", "gradient"}), ("excerpt", {"padding_idx"})):
-        marks = first.find_elements(By.CSS_SELECTOR, f".search-{place} mark")
+    for part, words in (("title", {"padding_idx", "gradient"}), ("excerpt", {"padding_idx"})):
+        marks = first.find_elements(By.CSS_SELECTOR, f".search-{part} mark")
         assert words <= {mark.text for mark in marks}
 
 
-def test_typing_asks_and_keys_reach_the_result(search):
-    """The address follows what is typed, the tab key leads to the first result, return opens it."""
+def test_search_works_with_the_keyboard(search):
+    """Typing searches and updates the address, Tab focuses the first result, and Return opens it."""
     field = search.switch_to.active_element
     field.send_keys("weight ty")
     wait(search, "weight ty")
@@ -232,8 +230,8 @@ def test_typing_asks_and_keys_reach_the_result(search):
     wait_for(search, "location.href.endsWith('#term-weight-tying')")
 
 
-def test_more_results_follow_on_request(search):
-    """Ten at first; a button shows ten more and moves to the first of them."""
+def test_button_shows_more_results(search):
+    """The button below ten results shows ten more, and focuses the first of them."""
     ask(search, ["embedding"])
     assert len(search.find_elements(*LINKS)) == 10
     search.find_element(By.CLASS_NAME, "search-more").send_keys(Keys.RETURN)
@@ -241,8 +239,8 @@ def test_more_results_follow_on_request(search):
     assert search.switch_to.active_element == search.find_elements(*LINKS)[10]
 
 
-def test_nothing_found_says_what_to_try(search):
-    """The box for errors, the glossary and the index; and again nothing when the field is emptied."""
+def test_empty_result_suggests_other_pages(search):
+    """Without results, links to the error box, the glossary and the index are shown."""
     hint = search.find_element(By.CLASS_NAME, "search-nothing")
     assert not hint.is_displayed()
     field = search.switch_to.active_element
@@ -250,27 +248,29 @@ def test_nothing_found_says_what_to_try(search):
     assert wait(search, "xqzzyvw") == "Nothing found."
     assert hint.is_displayed()
     links = [a.get_attribute("href") for a in hint.find_elements(By.TAG_NAME, "a")]
-    named = {link.rpartition("/")[2] for link in links}
-    assert named == {"symptoms.html", "glossary.html", "genindex.html"}
+    names = {link.rpartition("/")[2] for link in links}
+    assert names == {"symptoms.html", "glossary.html", "genindex.html"}
     field.send_keys(Keys.CONTROL, "a", Keys.DELETE)
     assert wait(search, "") == ""
     assert not hint.is_displayed()
 
 
-def test_what_is_asked_is_only_text(browser, site):
-    """Markup in the address reaches the field as text, and whatever is asked, no script breaks."""
+def test_query_is_never_interpreted_as_markup(browser, site):
+    """Markup in the address or in a page's text is shown as text, and no query raises an error."""
     address = (site / "search.html").as_uri()
-    text = browser.execute_script("return encodeURIComponent(arguments[0])", PLANTED)
+    text = browser.execute_script("return encodeURIComponent(arguments[0])", MARKUP)
     browser.get_log("browser")
     browser.get(f"{address}?q={text}")
-    wait(browser, PLANTED)
-    assert browser.switch_to.active_element.get_attribute("value") == PLANTED
+    wait(browser, MARKUP)
+    assert browser.switch_to.active_element.get_attribute("value") == MARKUP
     assert browser.find_elements(*LINKS)
-    ask(browser, [f"tied {PLANTED}", "<script>1</script>", "__proto__", "((((", "0", "的"])
-    plant = "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
-    browser.execute_script(plant, PLANTED)  # among the texts of the pages
+    ask(browser, [f"tied {MARKUP}", "<script>1</script>", "__proto__", "((((", "0", "的"])
+    insert = (
+        "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
+    )
+    browser.execute_script(insert, MARKUP)  # into the texts of the pages
     ask(browser, ["roofline tied"])
-    assert PLANTED in browser.find_element(By.CLASS_NAME, "search-excerpt").text
+    assert MARKUP in browser.find_element(By.CLASS_NAME, "search-excerpt").text
     assert "planted" not in browser.title
     assert not browser.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
     assert not [
@@ -278,8 +278,8 @@ def test_what_is_asked_is_only_text(browser, site):
     ]
 
 
-def test_the_field_of_every_page_leads_here(browser, site):
-    """Ctrl and K open the field on any page, return asks; on the search page they lead to its field."""
+def test_search_field_of_other_pages(browser, site):
+    """Ctrl+K opens the search field of any page; on the search page it focuses the page's field."""
     browser.get((site / "tutorials" / "tied-weights.html").as_uri())
     browser.find_element(By.TAG_NAME, "body").send_keys(Keys.CONTROL, "k")
     browser.switch_to.active_element.send_keys("check_bags", Keys.RETURN)
@@ -289,8 +289,8 @@ def test_the_field_of_every_page_leads_here(browser, site):
     assert browser.switch_to.active_element.get_attribute("id") == "search-text"
 
 
-def test_without_scripts_the_page_says_so(without_scripts, site):
-    """It names the index and the symptoms, and shows no field that does nothing."""
+def test_search_page_without_scripts(without_scripts, site):
+    """Without scripts the page links to the index and the symptoms, and hides the field."""
     without_scripts.get((site / "search.html").as_uri())
     page = without_scripts.find_element(By.CLASS_NAME, "search-page")
     assert "needs JavaScript" in page.text
@@ -299,14 +299,14 @@ def test_without_scripts_the_page_says_so(without_scripts, site):
         assert page.find_element(By.CSS_SELECTOR, f'p a[href="{name}.html"]').is_displayed()
 
 
-def test_the_search_is_loaded_when_somebody_asks(browser, site, address):
-    """Its index and its library stay small, no page loads them at once, and Sphinx's own are gone."""
+def test_index_is_loaded_on_the_first_query(browser, site, address):
+    """Index and library are small and loaded on demand, and Sphinx's index does not exist."""
     static = site / "_static"
-    own = [static / "search-sections.js", static / "minisearch" / "minisearch.min.js"]
-    assert sum(len(gzip.compress(path.read_bytes())) for path in own) < 62_000
-    named = re.compile(r'src="[^"]*(find\.js|search-sections\.js|minisearch\.min\.js)[^"]*"')
+    downloads = [static / "search-sections.js", static / "minisearch" / "minisearch.min.js"]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in downloads) < 62_000
+    script_tag = re.compile(r'src="[^"]*(find\.js|search-sections\.js|minisearch\.min\.js)[^"]*"')
     pages = site.rglob("*.html")
-    assert not [page for page in pages if named.search(page.read_text("utf-8"))]
+    assert not [page for page in pages if script_tag.search(page.read_text("utf-8"))]
     assert not (site / "searchindex.js").exists()
     assert not (static / "searchtools.js").exists()
     browser.get_log("browser")

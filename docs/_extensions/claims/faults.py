@@ -5,7 +5,7 @@ import json
 from nbformat import NotebookNode
 
 from _extensions.claims.cells import could_fail_unseen, kinds_of, only_checks
-from _extensions.symptoms.versions import same_words
+from _extensions.symptoms.versions import same_message
 
 
 def judge(cell: NotebookNode) -> tuple[list[str], str | None]:
@@ -60,7 +60,7 @@ def _unexpected(cell: NotebookNode, expected: str) -> str | None:
     if found is None:
         return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
     whole = "whole" in cell.metadata.get("tags", [])
-    if same_words(found, expected) if whole else found.startswith(expected):
+    if same_message(found, expected) if whole else found.startswith(expected):
         return None
     return f"this cell raised another error; expected {expected!r}, found {found!r}"
 

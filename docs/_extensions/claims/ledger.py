@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from _extensions.claims.folds import fold
 from _extensions.claims.page import claims_of
-from _extensions.symptoms.versions import table
+from _extensions.symptoms.versions import build_table
 
 PAGE = "checked"  # where the sums stand
 FOOT = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
@@ -100,7 +100,7 @@ def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]
     sums["sentences that only cite a source"] = counted["cited"]
     rows = [[what, f"{number:,}"] for what, number in sums.items()]
     made = f"Counted on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
-    return [table(["what", "how many"], rows, "ledger"), nodes.paragraph("", made)]
+    return [build_table(["what", "how many"], rows, "ledger"), nodes.paragraph("", made)]
 
 
 def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:

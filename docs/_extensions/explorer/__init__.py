@@ -1,6 +1,6 @@
-"""Lays ``<lookup-explorer>`` around the figure below the directive, with its data from the package.
+"""The ``{explorer}`` directive, which wraps the next figure in ``<lookup-explorer>``.
 
-The figure is what readers without JavaScript see; ``_static/explorer.js`` puts itself in its place.
+Without JavaScript the figure is shown; ``_static/explorer.js`` replaces it.
 """
 
 import json
@@ -24,46 +24,48 @@ from _extensions.run.cache import package_folder
 from _extensions.run.observer.sitecustomize import digest
 
 LOG = logging.getLogger(__name__)
-PARTS = Environment(
+TEMPLATE = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
 ).get_template("explorer.html")
-MOST = 6
+MAX_IDS = 6  # the same as in explorer.js
 
 
 class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
-    """The element, around the static figure."""
+    """The ``<lookup-explorer>`` element, which contains the static figure."""
 
 
-def _switched(argument: str) -> str:
-    """Read one of the values of the switches."""
-    return directives.choice(argument, [value for _, many in SWITCHES.values() for value in many])
+def _parse_choice(argument: str) -> str:
+    """Return the argument if it is a value of a switch."""
+    values = [value for _, choices in SWITCHES.values() for value in choices]
+    return directives.choice(argument, values)
 
 
-def _rows(argument: str) -> list[list[float]]:
+def _parse_rows(argument: str) -> list[list[float]]:
     return [[float(number) for number in row.split()] for row in argument.split(",")]
 
 
 class Explorer(SphinxDirective):
-    """``{explorer}``: lets readers drive the figure below; ``:small:`` leaves switches out.
+    """``{explorer}``: makes the figure below interactive; ``:small:`` hides the switches.
 
-    ``:open: backward`` begins there, and keeps the switch that has this value; ``:ids: 2 3`` and
-    ``:weights: 3 0.5`` begin with these; ``:words:`` and ``:table: 1 0.2, 3 0.5, …``, one for each
-    row, take the place of the first page's, and ``:arriving:`` of the gradient's rows.
+    ``:open: backward`` sets the initial value of a switch, and shows this switch also with
+    ``:small:``. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and weights. ``:words:``,
+    ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the words, the rows of the table and the
+    rows of the arriving gradient.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
-        "open": _switched,
+        "open": _parse_choice,
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
         "words": str.split,
-        "table": _rows,
-        "arriving": _rows,
+        "table": _parse_rows,
+        "arriving": _parse_rows,
     }
 
     def run(self) -> list[nodes.Node]:
-        """Leave a place with what the explorer begins with."""
-        data, opened = kept_example(self.env), self.options.get("open")
+        """Return the element with its initial state."""
+        data, initial = cached_example(self.env), self.options.get("open")
         state = data["state"]
         state |= {
             name: self.options[name]
@@ -72,53 +74,53 @@ class Explorer(SphinxDirective):
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
-        shown = {} if "small" in self.options else SWITCHES
-        if opened:
-            name = next(name for name, (_, choices) in SWITCHES.items() if opened in choices)
-            data["state"][name] = opened
-            shown = shown or {name: SWITCHES[name]}
-        place = explorer(small="small" in self.options, switches=shown, data=data)
-        self.set_source_info(place)
-        return [place]
+        switches = {} if "small" in self.options else SWITCHES
+        if initial:
+            name = next(name for name, (_, choices) in SWITCHES.items() if initial in choices)
+            data["state"][name] = initial
+            switches = switches or {name: SWITCHES[name]}
+        node = explorer(small="small" in self.options, switches=switches, data=data)
+        self.set_source_info(node)
+        return [node]
 
 
 def wrap_figures(_app: Sphinx, doctree: nodes.document) -> None:
-    """Move each place from before a figure to around its drawing."""
-    for place in list(doctree.findall(explorer)):
-        figure = next(iter(place.findall(nodes.figure, siblings=True, ascend=True)), None)
+    """Move each explorer into the next figure, and the figure's drawing into the explorer."""
+    for node in list(doctree.findall(explorer)):
+        figure = next(iter(node.findall(nodes.figure, siblings=True, ascend=True)), None)
         if figure is None:
-            LOG.warning("no figure follows the explorer; write one below it", location=place)
+            LOG.warning("no figure follows the explorer; write one below it", location=node)
             continue
         drawing = figure[0]
-        place.parent.remove(place)
-        figure.replace(drawing, place)
-        place += drawing
+        node.parent.remove(node)
+        figure.replace(drawing, node)
+        node += drawing
 
 
 def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Give each element its links, which start from its page."""
-    for place in doctree.findall(explorer):
-        place["more"] = app.builder.get_relative_uri(docname, "explorer")
-        place["why"] = {
-            key: (_(said), _(link), _uri(app, docname, label))
-            for key, (said, link, label) in WHY.items()
+    """Resolve the links of each explorer relative to its page."""
+    for node in doctree.findall(explorer):
+        node["more"] = app.builder.get_relative_uri(docname, "explorer")
+        node["why"] = {
+            key: (_(sentence), _(link), _uri(app, docname, label))
+            for key, (sentence, link, label) in WHY.items()
         }
 
 
-def kept_example(env: BuildEnvironment) -> dict[str, Any]:
-    """Return the example, which is made again where the bounds or torch have changed."""
+def cached_example(env: BuildEnvironment) -> dict[str, Any]:
+    """Return a copy of the example, which is recomputed when the bounds or torch change."""
     bounds = package_folder() / "equality" / "rounding.py"
     env.note_dependency(str(bounds))
-    made_with = f"{env.config.nb_execution_cache_path} {digest(bounds)}"  # named after torch
-    kept: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))
-    if kept[0] != made_with:
-        env.lookup_example = kept = made_with, example()  # type: ignore[attr-defined]
-    return deepcopy(kept[1])
+    key = f"{env.config.nb_execution_cache_path} {digest(bounds)}"  # the path names torch's version
+    cached: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))
+    if cached[0] != key:
+        env.lookup_example = cached = key, compute_example()  # type: ignore[attr-defined]
+    return deepcopy(cached[1])
 
 
-def example() -> dict[str, Any]:
-    """Return the first page's table, what arrives, the words of torch and the bounds of sums."""
-    # Only where a page with an explorer is read: a build of other pages does not wait for torch.
+def compute_example() -> dict[str, Any]:
+    """Return the initial state, torch's error messages and the rounding bounds."""
+    # Imported here, so that a build without explorers does not import torch.
     import torch
     from torch.nn.functional import embedding, embedding_bag, one_hot
 
@@ -126,9 +128,9 @@ def example() -> dict[str, Any]:
 
     torch.manual_seed(123)
     table = torch.nn.Embedding(len(WORDS), 5).weight.detach()
-    arriving = (10 * torch.randn(MOST, 5)).round() / 10 + 0.0  # one decimal, to be added up by eye
-    outside = torch.tensor([len(WORDS)])
-    bags = [torch.cat([torch.zeros(n, dtype=torch.int64), outside]) for n in range(MOST)]
+    gradient = (10 * torch.randn(MAX_IDS, 5)).round() / 10 + 0.0  # one decimal, easy to add
+    out_of_range = torch.tensor([len(WORDS)])
+    bags = [torch.cat([torch.zeros(n, dtype=torch.int64), out_of_range]) for n in range(MAX_IDS)]
     return {
         "words": WORDS,
         "state": {
@@ -138,20 +140,22 @@ def example() -> dict[str, Any]:
             "ids": [2, 3, 1],
             "weights": [0.5, 1.3, -0.7],
             "table": [[float(f"{x:.9g}") for x in row] for row in table.tolist()],
-            "arriving": [[float(f"{x:.1f}") for x in row] for row in arriving.tolist()],
+            "arriving": [[float(f"{x:.1f}") for x in row] for row in gradient.tolist()],
         },
         "says": {
-            "lookup": _said(lambda: embedding(outside, table)),
-            "product": _said(lambda: one_hot(outside, len(WORDS))),
-            "bag": [_said(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags],
+            "lookup": _error_message(lambda: embedding(out_of_range, table)),
+            "product": _error_message(lambda: one_hot(out_of_range, len(WORDS))),
+            "bag": [
+                _error_message(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags
+            ],
         },
-        # A bag of n ids: each of n products is rounded, and so is each of their sums.
-        "bounds": [rounding_bound(n + 1, torch.float32) for n in range(MOST + 1)],
+        # In a bag of n ids, the n products and each of their partial sums are rounded.
+        "bounds": [rounding_bound(n + 1, torch.float32) for n in range(MAX_IDS + 1)],
     }
 
 
-def _said(call: Callable[..., Any]) -> str:
-    """Return type and words of the error that a call has to raise."""
+def _error_message(call: Callable[..., Any]) -> str:
+    """Return the type and message of the error that a call must raise."""
     try:
         call()
     except (IndexError, RuntimeError) as error:
@@ -160,27 +164,27 @@ def _said(call: Callable[..., Any]) -> str:
 
 
 def _uri(app: Sphinx, docname: str, label: str) -> str:
-    found = app.env.domains.standard_domain.anonlabels.get(label)
-    # A build of one page alone has not all; a test follows each in the whole site.
-    return f"{app.builder.get_relative_uri(docname, found[0])}#{found[1]}" if found else "#"
+    target = app.env.domains.standard_domain.anonlabels.get(label)
+    # A build of a single page lacks some labels; a test checks each link of the full site.
+    return f"{app.builder.get_relative_uri(docname, target[0])}#{target[1]}" if target else "#"
 
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
-    """Begin the element; the static figure follows."""
+    """Write the start tag; the static figure follows."""
     state = node["data"]["state"]
-    kinds = [
+    classes = [
         "small" if node["small"] else "full",
         state["mode"],
         *["apart"] * bool(state["condition"]),
     ]
-    self.body.append(f'<lookup-explorer class="{" ".join(kinds)}"><div class="picture">')
+    self.body.append(f'<lookup-explorer class="{" ".join(classes)}"><div class="picture">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write the parts, which are seen once the script runs, and the data, and end the element."""
+    """Write the controls, which the script shows, the data, and the end tag."""
     data = node["data"]
-    told = {name: node[name] for name in ("small", "switches", "why", "more")}
-    parts = PARTS.render(data, _=_, **told)
+    attributes = {name: node[name] for name in ("small", "switches", "why", "more")}
+    controls = TEMPLATE.render(data, _=_, **attributes)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'
-    self.body.append(f"</div>{parts}{script}</lookup-explorer>\n")
+    self.body.append(f"</div>{controls}{script}</lookup-explorer>\n")

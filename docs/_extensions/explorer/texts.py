@@ -1,4 +1,4 @@
-"""The words of the explorer: its example, its switches, its tables, and where each is explained."""
+"""Texts of the explorer: its example, its switches, its tables, and links to explanations."""
 
 WORDS = ["snows", "today", "it", "rains"]
 SWITCHES = {
@@ -15,12 +15,12 @@ SWITCHES = {
         },
     ),
 }
-TITLES = {  # what is read, what the lookup gives, what the product gives
+TITLES = {  # of the input, the result of the lookup and the result of the product
     "forward": ["table W", "look up: copy rows", "multiply: X W"],
     "backward": ["arriving gradient G", "look up: add rows in", "multiply: Xᵀ G"],
     "bag": ["table W", "bag: add rows", "multiply: x W"],
 }
-# Under each switch a sentence, and the section that explains it, by its label.
+# For each value of a switch: a sentence, and the text and the label of a link to the explanation.
 WHY = {
     "forward": (
         "One times a row is the row, and adding zeros changes nothing.",

@@ -1,5 +1,5 @@
-"""Finding things: one index of the site for the search page and for the box for errors.
+"""The index of the site, which the search page and the error box read.
 
-What is found for an error or a question is written on the pages: another wording of an error as a
-literal with the class ``says`` in its entry, a reader's own words with ``{index}`` below a heading.
+To make a section match a query, edit its page: write another wording of an error as a literal with
+the class ``says`` in its entry, and the terms that readers use with ``{index}`` below the heading.
 """

@@ -1,1 +1,1 @@
-"""Entries of the symptom pages, and how versions of torch word their errors."""
+"""Entries of the symptom pages, and the error messages of several torch versions."""

@@ -1,4 +1,4 @@
-"""How versions of torch word the errors of the symptom pages, recorded by ``nox -s wordings``."""
+"""Error messages of the symptom pages in several torch versions, from ``nox -s wordings``."""
 
 import json
 import re
@@ -8,99 +8,106 @@ from typing import Any
 from docutils import nodes
 
 
-def same_words(found: str, expected: str) -> bool:
-    """Compare two messages whole, numbers and addresses aside; ``…`` stands for any text."""
-    parts = (re.escape(_plain(part)) for part in expected.split("…"))
-    return re.fullmatch(".*".join(parts), _plain(found), re.DOTALL) is not None
+def same_message(message: str, expected: str) -> bool:
+    """Return whether two messages match; digits and addresses may differ, and ``…`` is any text."""
+    parts = (re.escape(_mask_numbers(part)) for part in expected.split("…"))
+    return re.fullmatch(".*".join(parts), _mask_numbers(message), re.DOTALL) is not None
 
 
-def _plain(text: str) -> str:
+def _mask_numbers(text: str) -> str:
     return re.sub(r"0x[0-9a-f]+|\d+", "0", text)
 
 
-def recordings(docs: Path) -> list[dict[str, Any]]:
-    """Return the recorded files, the oldest torch first."""
-    found = []
+def read_recordings(docs: Path) -> list[dict[str, Any]]:
+    """Return the recordings in ``docs/wordings``, ordered by their torch version."""
+    recordings = []
     for path in (docs / "wordings").glob("*.json"):
-        found.append(json.loads(path.read_text("utf-8")) | {"path": path})
-    return sorted(found, key=lambda recording: release(recording["torch"]))
+        recordings.append(json.loads(path.read_text("utf-8")) | {"path": path})
+    return sorted(recordings, key=lambda recording: release(recording["torch"]))
 
 
 def release(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, by which it sorts, without the device it was built for."""
+    """Return the numbers of a version without its local part, as a sort key."""
     return tuple(int(number) for number in version.partition("+")[0].split("."))
 
 
-def spans(code: str, expected: str, recorded: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the versions that were tried, and the words, of each wording of a cell.
+def group_by_message(
+    code: str, expected: str, recordings: list[dict[str, Any]]
+) -> list[tuple[str, str]]:
+    """Return pairs of version numbers and the message that a cell raises in these versions.
 
-    Words that are the expected ones are given as expected.
+    A message that matches the expected one is returned as ``expected``.
     """
-    found: list[tuple[str, str]] = []
-    for recording in recorded:
-        if code not in recording["said"]:
+    groups: list[tuple[str, str]] = []
+    for recording in recordings:
+        if code not in recording["messages"]:
             continue
-        said = recording["said"][code]
-        said = expected if expected and same_words(said, expected) else said
+        message = recording["messages"][code]
+        if expected and same_message(message, expected):
+            message = expected
         version = recording["torch"].partition("+")[0]
-        if found and same_words(said, found[-1][1]):
-            found[-1] = (f"{found[-1][0]}, {version}", found[-1][1])
+        if groups and same_message(message, groups[-1][1]):
+            groups[-1] = (f"{groups[-1][0]}, {version}", groups[-1][1])
         else:
-            found.append((version, said))
-    return found
+            groups.append((version, message))
+    return groups
 
 
-def words_of(cell: nodes.Element, recorded: list[dict[str, Any]]) -> list[str]:
-    """Return what a cell's error says, in every version, and write it under the cell."""
+def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> list[str]:
+    """Insert the recorded messages of a cell below it, and return its messages in all versions."""
     metadata = cell["cell_metadata"]
     tags = metadata.get("tags", [])
     if not {"whole", "recorded"} & set(tags):
         return []
     code = next(block.astext() for block in cell.findall(nodes.literal_block))
     expected = str(metadata.get("expect", ""))
-    found = spans(code, expected, recorded)
-    library = "SciPy" if "scipy" in tags else "torch"  # whose words they are
-    tried, others = (
-        {r[library.lower()].partition("+")[0] for r in recorded if (code in r["said"]) is said}
-        for said in (True, False)
-    )
-    versions = (sorted(each, key=release) for each in (tried, others - tried))
-    shown = [_told(found, expected, library, *versions)]
+    groups = group_by_message(code, expected, recordings)
+    library = "SciPy" if "scipy" in tags else "torch"  # the library that raises the error
+    all_versions = {r[library.lower()].partition("+")[0] for r in recordings}
+    tested = {r[library.lower()].partition("+")[0] for r in recordings if code in r["messages"]}
+    versions = (sorted(group, key=release) for group in (tested, all_versions - tested))
+    notes = [_version_note(groups, expected, library, *versions)]
     if "recorded" in tags:
-        shown.insert(0, _quiet("Recorded, not run in this build."))
-    elif "remove-output" in tags:  # a message that goes on for pages is shown as far as compared
-        shown.insert(0, nodes.literal_block("", expected, classes=["message"]))
-    place: nodes.Element = cell.parent if "check" in tags else cell
-    place.parent.insert(place.parent.index(place) + 1, shown)
-    return [text for text in (expected, *(words for _, words in found)) if ": " in text]
+        notes.insert(0, _paragraph("Recorded, not run in this build."))
+    elif "remove-output" in tags:  # the output fills pages; show the part that is compared
+        notes.insert(0, nodes.literal_block("", expected, classes=["message"]))
+    anchor: nodes.Element = cell.parent if "check" in tags else cell
+    anchor.parent.insert(anchor.parent.index(anchor) + 1, notes)
+    return [text for text in (expected, *(message for _, message in groups)) if ": " in text]
 
 
-def _told(
-    found: list[tuple[str, str]], expected: str, library: str, tried: list[str], others: list[str]
+def _version_note(
+    groups: list[tuple[str, str]],
+    expected: str,
+    library: str,
+    tested: list[str],
+    untested: list[str],
 ) -> nodes.Element:
-    """Say which of the versions tried say what, and which others were not tried."""
-    if not found:
-        return _quiet("Not tried with another torch yet.")
-    if len(found) == 1 and found[0][1] == expected:
-        left = f"; not tried with {_listed(others)}" if others else ""
-        return _quiet(f"Same message in {library} {_listed(tried)}{left}.")
-    rows = [[versions, "as above" if said == expected else said] for versions, said in found]
-    return table(["tried with torch", "worded as"], rows, "wordings", "spans")
+    """Return a sentence if all tested versions raise the expected message, and else a table."""
+    if not groups:
+        return _paragraph("Not tried with another torch yet.")
+    if len(groups) == 1 and groups[0][1] == expected:
+        exceptions = f"; not tried with {_join(untested)}" if untested else ""
+        return _paragraph(f"Same message in {library} {_join(tested)}{exceptions}.")
+    rows = [
+        [versions, "as above" if message == expected else message] for versions, message in groups
+    ]
+    return build_table(["tried with torch", "worded as"], rows, "wordings", "spans")
 
 
-def _listed(names: list[str]) -> str:
-    *before, last = names
-    return f"{', '.join(before)} and {last}" if before else last
+def _join(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
-def _quiet(text: str) -> nodes.Element:
+def _paragraph(text: str) -> nodes.Element:
     return nodes.paragraph("", text, classes=["wordings"])
 
 
-def table(head: list[str], rows: list[list[str]], *classes: str) -> nodes.Element:
-    """Return a table of texts, in which an error is a literal."""
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
-    group += [nodes.thead("", _row(head)), nodes.tbody("", *map(_row, rows))]
+def build_table(header: list[str], rows: list[list[str]], *classes: str) -> nodes.Element:
+    """Return a table of texts; a text that contains ``": "``, as errors do, becomes a literal."""
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in header), cols=len(header))
+    group += [nodes.thead("", _row(header)), nodes.tbody("", *map(_row, rows))]
     return nodes.table("", group, classes=list(classes))
 
 
