@@ -1,1 +1,1 @@
-"""What a page claims: cells that check, the sentences they prove, the list of all."""
+"""Checks of a page, the sentences that they prove, and the list of all checks."""

@@ -1,4 +1,4 @@
-"""What a cell checks, read from its code with Python's own parser."""
+"""Find the checks of a cell in its syntax tree."""
 
 import ast
 from functools import cache
@@ -7,7 +7,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from sphinx.locale import _
 
 BITS, HOLDS = "equal in every bit", "holds"
-# What a reader is told of each kind; an assertion of any other name "holds".
+# Labels that readers see; an assertion with any other name "holds".
 KINDS = {
     "assert_bitwise_equal": BITS,
     "assert_within": "equal within a bound",
@@ -17,13 +17,13 @@ KINDS = {
 }
 
 
-@cache  # a cell is asked several questions
+@cache  # several functions parse the same cell
 def parsed(source: str) -> ast.Module:
-    """Parse a cell, whose magics and shell lines become calls first."""
-    code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
+    """Return the syntax tree of a cell, in which magics and shell lines are calls."""
     try:
+        code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
         return ast.parse(code)
-    except SyntaxError:  # which running the cell shows, with its line
+    except SyntaxError:  # executing the cell reports it with its line
         return ast.Module([], [])
 
 
@@ -34,32 +34,32 @@ def kinds_of(source: str) -> list[str]:
 
 def in_words(kinds: list[str]) -> str:
     """Join the kinds of a cell, each named once."""
-    said = (kind.partition("raises ") for kind in dict.fromkeys(kinds))
-    words = (
-        _("raises {0}").format(error) if error else str(_(kind)) for kind, _raises, error in said
+    parts = (kind.partition("raises ") for kind in dict.fromkeys(kinds))
+    labels = (
+        _("raises {0}").format(error) if error else str(_(kind)) for kind, _raises, error in parts
     )
-    return str(_(", ")).join(words)
+    return str(_(", ")).join(labels)
 
 
 def only_checks(source: str) -> bool:
-    """Tell whether every statement is an assertion, or a loop or ``with`` around assertions."""
+    """Return whether every statement is an assertion, or a loop or ``with`` around assertions."""
     body = parsed(source).body
     return bool(body) and all(map(_only_asserts, body))
 
 
 def only_glues(source: str) -> bool:
-    """Tell whether a cell does nothing but hand values to the prose."""
+    """Return whether a cell only passes values to the prose."""
     body = parsed(source).body
     return bool(body) and all(map(is_glue, body))
 
 
 def glues(source: str) -> bool:
-    """Tell whether a cell hands a value to the prose, among other things."""
+    """Return whether a cell passes a value to the prose."""
     return any(isinstance(n, ast.Call) and name_of(n) == "glue" for n in ast.walk(parsed(source)))
 
 
 def is_glue(statement: ast.stmt) -> bool:
-    """Tell whether a statement imports glue or calls it."""
+    """Return whether a statement imports or calls ``glue``."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "myst_nb"
     called = _value(statement)
@@ -67,9 +67,9 @@ def is_glue(statement: ast.stmt) -> bool:
 
 
 def could_fail_unseen(source: str, expected: str) -> bool:
-    """Tell whether a cell that is expected to raise has an assertion that may not be reached.
+    """Return whether a cell that is expected to raise has an assertion that may not be reached.
 
-    One call may be the expected failure itself, if it comes last and an AssertionError is expected.
+    The last call is exempt if an AssertionError is expected, since it may be what raises it.
     """
     body = parsed(source).body
     last = _value(body[-1]) if body and isinstance(body[-1], ast.Expr) else None
@@ -78,7 +78,7 @@ def could_fail_unseen(source: str, expected: str) -> bool:
 
 
 def name_of(call: ast.Call) -> str:
-    """Return the last part of the name of what is called."""
+    """Return the last part of the name of the called function."""
     called = call.func
     return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
@@ -94,7 +94,7 @@ def _only_asserts(statement: ast.stmt) -> bool:
 
 
 def kind_of(node: ast.AST) -> str | None:
-    """Return what a reader is told of an assertion, or nothing for any other node."""
+    """Return the label of an assertion, or None for any other node."""
     if isinstance(node, ast.Assert):
         return HOLDS
     if not isinstance(node, ast.Call) or not (name := name_of(node)).startswith("assert_"):

@@ -1,4 +1,4 @@
-"""What is wrong with a cell that ran: a check that is missing or could not fail, another error."""
+"""Find the fault of an executed cell, such as a missing check or an unexpected error."""
 
 import json
 
@@ -8,13 +8,15 @@ from _extensions.claims.cells import could_fail_unseen, kinds_of, only_checks
 from _extensions.symptoms.versions import same_message
 
 
-def judge(cell: NotebookNode) -> tuple[list[str], str | None]:
-    """Return the kinds of a cell's checks, and what is wrong with it, if anything is."""
+def check_cell(cell: NotebookNode) -> tuple[list[str], str | None]:
+    """Return the kinds of a cell's checks, and its fault or None."""
     tags, source = cell.metadata.get("tags", []), cell.source
     kinds, expected = kinds_of(source), str(cell.metadata.get("expect", ""))
     if failed(cell):
         code = "\n".join(f"    {line}" for line in source.splitlines())
         return kinds, f"this cell failed: {_error_of(cell)}\n{code}"
+    if "check" in tags and {"recorded", "skip-execution"} & set(tags):
+        return kinds, "this cell is tagged check and is never executed; drop one of the tags"
     if "raises-exception" in tags:
         fault = _unexpected(cell, expected)
         if not fault and could_fail_unseen(source, expected):
@@ -24,7 +26,7 @@ def judge(cell: NotebookNode) -> tuple[list[str], str | None]:
             )
         return [f"raises {expected.partition(':')[0]}"], fault
     if "expect" in cell.metadata:
-        return kinds, "`expect` stands in a cell without the tag raises-exception; add the tag"
+        return kinds, "`expect` is in a cell without the tag raises-exception; add the tag"
     if "check" in tags and not kinds:
         return kinds, "this cell is tagged check and nothing in it can fail; assert what it shows"
     if kinds and "remove-cell" in tags:
@@ -34,35 +36,35 @@ def judge(cell: NotebookNode) -> tuple[list[str], str | None]:
     return kinds, None
 
 
-def noise(cell: NotebookNode) -> str | None:
-    """Say what a cell writes to standard error, which readers would see."""
+def stderr_fault(cell: NotebookNode) -> str | None:
+    """Return a message about what a cell writes to standard error, or None."""
     text = " ".join(o.text.strip() for o in cell.outputs if o.get("name") == "stderr")
-    said = f"this cell writes to standard error, which readers would see: {text[-200:]!r}"
-    return f"{said}; mend the cause, or filter a warning by its text" if text else None
+    message = f"this cell writes to standard error, which readers would see: {text[-200:]!r}"
+    return f"{message}; fix the cause, or filter a warning by its text" if text else None
 
 
 def failed(cell: NotebookNode) -> bool:
-    """Tell whether a cell raised what nobody expected."""
+    """Return whether a cell raised an unexpected error."""
     if cell.cell_type != "code" or "raises-exception" in cell.metadata.get("tags", []):
         return False
     return _error_of(cell) is not None
 
 
 def _unexpected(cell: NotebookNode, expected: str) -> str | None:
-    """Say how the error of a cell differs from the expected one, if it does."""
-    found = _error_of(cell)
+    """Return how the error of a cell differs from the expected one, or None."""
+    error_text = _error_of(cell)
     if not expected.partition(":")[0].isidentifier() or ": " not in expected:
-        said = json.dumps((found or "IndexError: index out of").splitlines()[0][:60])
+        example = json.dumps((error_text or "IndexError: index out of").splitlines()[0][:60])
         return (
             "a cell tagged raises-exception names the error it expects: "
-            f"add `:expect: {said}` with type and beginning of the message"
+            f"add `:expect: {example}` with type and beginning of the message"
         )
-    if found is None:
+    if error_text is None:
         return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
-    whole = "whole" in cell.metadata.get("tags", [])
-    if same_message(found, expected) if whole else found.startswith(expected):
+    is_whole = "whole" in cell.metadata.get("tags", [])
+    if same_message(error_text, expected) if is_whole else error_text.startswith(expected):
         return None
-    return f"this cell raised another error; expected {expected!r}, found {found!r}"
+    return f"this cell raised another error; expected {expected!r}, found {error_text!r}"
 
 
 def _error_of(cell: NotebookNode) -> str | None:

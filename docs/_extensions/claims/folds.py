@@ -1,4 +1,4 @@
-"""What a reader need not see at once: a native ``details`` element, closed, with one quiet line."""
+"""Fold cells into closed ``details`` elements."""
 
 from docutils import nodes
 from nbformat import NotebookNode
@@ -11,11 +11,11 @@ PHONE = 38  # letters of an output that fit a phone of 320 px
 
 
 class fold(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
-    """A native ``details`` element: one quiet line, and what it opens."""
+    """A ``details`` element with its summary."""
 
 
 def visit_fold(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write the line; its words are its name for a screen reader, also where eyes see a tick."""
+    """Open the element; a screen reader reads the words of the summary, not the tick."""
     self.body.append(self.starttag(node, "details"))
     text = self.encode(node["summary"])
     if "check" in node["classes"]:
@@ -32,7 +32,7 @@ def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
 def fold_cell(
     cell: nodes.Element, source: NotebookNode, kinds: list[str], anchor: str | None
 ) -> None:
-    """Fold a cell as its tags and its code ask for, and give its checks an anchor."""
+    """Fold a cell according to its tags and code, and add the anchor of its checks."""
     tags = source.metadata.get("tags", [])
     for output in cell.findall(nodes.literal_block):
         if {"text_plain", "stream"} & set(output["classes"]):
@@ -45,8 +45,8 @@ def fold_cell(
         _fold_check(cell, kinds, ids)
     elif "setup" in tags:
         numbers = glues(source.source)
-        told = _("code of the numbers below") if numbers else _("code that prepares this page")
-        _fold(cell, "setup", told, ids)
+        summary = _("code of the numbers below") if numbers else _("code that prepares this page")
+        _fold(cell, "setup", summary, ids)
     else:
         cell["ids"] += ids
         if "figure" in source.metadata.get("mystnb", {}):
@@ -54,7 +54,7 @@ def fold_cell(
 
 
 def _fold_check(cell: nodes.Element, kinds: list[str], ids: list[str]) -> None:
-    """Fold a check, into the fold right above it if that is one of checks too."""
+    """Fold a check, together with a check right above it."""
     above = cell.parent[cell.parent.index(cell) - 1]
     if not (isinstance(above, fold) and "kinds" in above):
         _fold(cell, "check", in_words(kinds), ids)["kinds"] = kinds
@@ -74,7 +74,7 @@ def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> fold:
 
 
 def _fold_code_of_figure(cell: nodes.Element) -> None:
-    """Put the code under the figure, closed, as the proof that it shows the page's own numbers."""
+    """Fold the code of a figure and move it below the figure."""
     for part in [n for n in cell.children if isinstance(n, nodes.Element)]:
         if part.get("nb_element") == "cell_code_source":
             cell.remove(part)

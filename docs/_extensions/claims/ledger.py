@@ -1,4 +1,4 @@
-"""The list of everything that was checked, and its totals wherever a page asks for them."""
+"""List all checks of the site, and insert their totals into pages."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -17,24 +17,24 @@ from _extensions.claims.folds import fold
 from _extensions.claims.page import claims_of
 from _extensions.symptoms.versions import build_table
 
-PAGE = "checked"  # where the sums stand
+PAGE = "checked"  # the page with the totals
 FOOT = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
-FIRST = "First pages"  # the page with the table of contents, and what it lists without a caption
+FIRST = "First pages"  # the root page, and pages that its toctrees list without a caption
 
 
 class total(nodes.Inline, nodes.Element):  # noqa: N801  # docutils names its nodes so
-    """A number that is known once every page is read."""
+    """A placeholder for a total, which is known once every page is read."""
 
 
 class ledger(nodes.General, nodes.Element):  # noqa: N801
-    """The place of the list."""
+    """A placeholder for a list of checks."""
 
 
 class Total(SphinxRole):
     """``{checked}`checks` ``: how many checks, pages with checks, or cited sentences."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Leave a place for the number."""
+        """Return a placeholder for the number."""
         if self.text not in ("checks", "pages", "cited"):
             message = self.inliner.reporter.error(
                 f"{self.text!r} is not counted, expected checks, pages or cited", line=self.lineno
@@ -45,18 +45,18 @@ class Total(SphinxRole):
 
 
 class Ledger(SphinxDirective):
-    """``{ledger}``: the sums; or the list for captions of the sidebar, one on each line."""
+    """``{ledger}``: the totals; with captions of the sidebar, one per line, the checks of their pages."""
 
     has_content: ClassVar[bool] = True
 
     def run(self) -> list[nodes.Node]:
-        """Leave a place for the list."""
+        """Return a placeholder for the list."""
         self.env.metadata[self.env.current_document.docname]["totals"] = True
         return [ledger(captions=list(self.content))]
 
 
 def totals(env: BuildEnvironment) -> dict[str, int]:
-    """Count what was checked and what only cited."""
+    """Return the numbers of checks, of pages with checks, and of cited sentences."""
     pages = claims_of(env).values()
     return {
         "checks": sum(len(check.kinds) for page in pages for check in page.checks),
@@ -66,7 +66,7 @@ def totals(env: BuildEnvironment) -> dict[str, int]:
 
 
 def pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that show what has changed: all for their footer, or those with the list."""
+    """Return the pages to write again: all if a total changed, or those with a list."""
     before = getattr(env, "lookup_written", (None, None))
     now = (totals(env), repr(sorted(claims_of(env).items())))
     env.lookup_written = now  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ def pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 
 def fill_in_totals(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the numbers and the list in their places."""
+    """Replace the placeholders of a page."""
     if not app.env.metadata[docname].get("totals"):
         return
     counted = totals(app.env)
@@ -85,12 +85,12 @@ def fill_in_totals(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         place.replace_self(nodes.Text(f"{counted[place['what']]:,}"))
     for listed in list(doctree.findall(ledger)):
         captions = listed["captions"]
-        found = _pages(app, docname, captions) if captions else _summary(app.env, counted)
-        listed.replace_self(found)
+        content = _pages(app, docname, captions) if captions else _summary(app.env, counted)
+        listed.replace_self(content)
 
 
 def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:
-    """Return the sums by kind, all expected errors as one, and when they were counted."""
+    """Return the totals by kind, with all expected errors as one kind, and the time of counting."""
     checks = [check for page in claims_of(env).values() for check in page.checks]
     raises = "raises the expected error"
     kinds = Counter(
@@ -99,22 +99,22 @@ def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]
     sums = {"checks passed, on every page together": counted["checks"]} | dict(kinds.most_common())
     sums["sentences that only cite a source"] = counted["cited"]
     rows = [[what, f"{number:,}"] for what, number in sums.items()]
-    made = f"Counted on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
-    return [build_table(["what", "how many"], rows, "ledger"), nodes.paragraph("", made)]
+    counted_on = f"Counted on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
+    return [build_table(["what", "how many"], rows, "ledger"), nodes.paragraph("", counted_on)]
 
 
 def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
     """Return a section for each page that checks or cites, in the order of the sidebar."""
-    found = list[nodes.section]()
+    sections, claims = list[nodes.section](), claims_of(app.env)
     for name in _in_order(app.env, captions):
-        page = claims_of(app.env).get(name)
+        page = claims.get(name)
         if page is None or not (page.checks or page.cited):
             continue
         uri = app.builder.get_relative_uri(docname, name)
         count = sum(len(check.kinds) for check in page.checks)
         numbers = (_counted(count, "check"), _counted(len(page.cited), "cited sentence"))
         entries = [
-            (check.section, check.sentence, _told(check.kinds), f"{uri}#{check.anchor}")
+            (check.section, check.sentence, _kinds_text(check.kinds), f"{uri}#{check.anchor}")
             for check in page.checks
         ] + [("Cited from a source", sentence, "cited", uri) for sentence in page.cited]
         listed = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
@@ -123,12 +123,12 @@ def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section
             listed += nodes.bullet_list("", *(_item(*entry[1:]) for entry in group))
         title = nodes.title("", app.env.titles[name].astext())
         section = nodes.section("", title, listed, ids=[f"of-{name.replace('/', '-')}"])
-        found.append(section)
-    return found
+        sections.append(section)
+    return sections
 
 
-def _told(kinds: list[str]) -> str:
-    """Name the kinds of one cell's checks, each with its number if there are several."""
+def _kinds_text(kinds: list[str]) -> str:
+    """Return the kinds of one cell's checks, with their numbers where they repeat."""
     counted = Counter(kinds).items()
     return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counted)
 
@@ -138,13 +138,13 @@ def _counted(number: int, what: str) -> str:
 
 
 def _item(sentence: str, kind: str, uri: str) -> nodes.list_item:
-    """Return a sentence, and its kind as the link to the place where it is checked."""
+    """Return a sentence with a link to its check, whose text is the kind."""
     link = nodes.reference("", kind, refuri=uri, internal=True)
     return nodes.list_item("", nodes.paragraph("", f"{sentence} ", link))
 
 
 def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
-    """Name the pages under these captions of the sidebar."""
+    """Return the pages under these captions of the sidebar."""
     order: list[str] = []
 
     def visit(page: str) -> None:
@@ -166,7 +166,7 @@ def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
 def add_footer(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Say at the foot of every page how much was checked."""
+    """Add the number of checks to the footer of every page."""
     if PAGE not in app.env.found_docs:
         return
     links = " · ".join(

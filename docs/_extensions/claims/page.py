@@ -1,7 +1,7 @@
-"""What each page claims: its checks, each below a sentence, and the sentences that only cite.
+"""Record the claims of each page: its checks with their sentences, and its cited sentences.
 
-A page's author writes the tag ``check``, ``setup`` or ``raises-exception``; the rest is read
-from the cell's code and from what it gave.
+Authors set the tags ``check``, ``setup`` and ``raises-exception``; everything else follows from
+the code and the outputs of a cell.
 """
 
 import re
@@ -13,9 +13,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
 
-from _extensions.claims.faults import failed, judge, noise
+from _extensions.claims.faults import check_cell, failed, stderr_fault
 from _extensions.claims.folds import fold_cell
-from _extensions.claims.sentence import CODE, said, sentence_above
+from _extensions.claims.sentence import CODE, prose_text, sentence_above
 from _extensions.run.pages import page_of
 
 LOG = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ MINUS = re.compile(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)")  # of a number or its e
 
 
 class Check(NamedTuple):
-    """A cell that checks: its place, its section, the sentence before it, and kinds of checks."""
+    """A cell with checks: its anchor, section, the sentence before it, and kinds of checks."""
 
     anchor: str
     section: str
@@ -32,7 +32,7 @@ class Check(NamedTuple):
 
 
 class Claims(NamedTuple):
-    """What one page checks, and which of its sentences only cite a source."""
+    """The checks of one page, and its sentences that only cite a source."""
 
     checks: list[Check]
     cited: list[str]
@@ -44,7 +44,7 @@ def claims_of(env: BuildEnvironment) -> dict[str, Claims]:
 
 
 def record_claims(app: Sphinx, doctree: nodes.document) -> None:
-    """Judge and fold the cells of one page, and note what is checked and cited."""
+    """Fold the cells of one page, warn of their faults, and record checks and cited sentences."""
     docname = app.env.current_document.docname
     page, claims = page_of(app, docname), Claims([], [])
     app.env.metadata[docname]["claims"] = claims
@@ -52,13 +52,13 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     shown = {cell["cell_index"]: cell for cell in cells}
     ended = next((k for k, cell in enumerate(page.cells) if failed(cell)), len(page.cells))
     place: nodes.Element = doctree
-    # What stands below a cell that failed was not run, and cannot be judged.
+    # Cells below a failed one were not executed.
     for index, cell in enumerate(page.cells[: ended + 1]):
         if cell.cell_type != "code":
             continue
         place = shown.get(index, place)
-        kinds, fault = judge(cell)
-        for message in filter(None, (noise(cell), fault)):
+        kinds, fault = check_cell(cell)
+        for message in filter(None, (stderr_fault(cell), fault)):
             # A removed cell is in no node, and is named by its line in the source.
             LOG.warning(message, location=shown.get(index, (docname, page.lines[index] + 1)))
         if fault or index == ended:  # it stays open, and neither counts nor gets a tick
@@ -76,12 +76,12 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
                 f"the picture {image['uri']} {missing}; write ![what it shows](...)",
                 location=_lined(image),
             )
-    # Last, so that no sentence above quotes the mark.
+    # Last, so that no recorded sentence contains the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
             sentence[:] = [nodes.Text(MINUS.sub("−", sentence.astext()))]
         if "cited" in sentence["classes"]:
-            claims.cited.append(" ".join(said(sentence).split()))
+            claims.cited.append(" ".join(prose_text(sentence).split()))
             sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
 
 
@@ -94,7 +94,7 @@ def _section_of(place: nodes.Element) -> str:
 
 
 def _lined(node: nodes.Element) -> nodes.Element:
-    """Return the nearest node around one that knows its line in the source."""
+    """Return the node or its nearest ancestor that has a line in the source."""
     while not node.line and node.parent is not None:
         node = node.parent
     return node

@@ -1,4 +1,4 @@
-"""The sentence above a cell, which the cell checks, as plain text."""
+"""Find the sentence above a cell, which the cell checks."""
 
 import re
 
@@ -12,9 +12,9 @@ CODE = "cell_code"
 
 
 def sentence_above(place: nodes.Element) -> str:
-    """Return the last sentence before a node in its section, or nothing; each has its line.
+    """Return the last sentence before a node in its section, or an empty string.
 
-    What only cites is passed over while the section has another sentence.
+    Sentences are on lines of their own. A cited sentence is returned only if there is no other.
     """
     last = ""
     before = _previous(place)
@@ -24,8 +24,8 @@ def sentence_above(place: nodes.Element) -> str:
             last = last or "".join(sentences[-1:])
             inlines = paragraph.findall(nodes.inline)
             cited = [s for i in inlines if "cited" in i["classes"] for s in _sentences(i)]
-            if own := [sentence for sentence in sentences if sentence not in cited]:
-                return own[-1]
+            if uncited := [sentence for sentence in sentences if sentence not in cited]:
+                return uncited[-1]
         before = _previous(before)
     return last
 
@@ -35,37 +35,37 @@ def _is_prose(node: nodes.Node) -> bool:
 
 
 def _sentences(node: nodes.Node) -> list[str]:
-    return [line.strip() for line in said(node).strip().splitlines()]
+    return [line.strip() for line in prose_text(node).strip().splitlines()]
 
 
-def said(node: nodes.Node) -> str:
-    """Return the words of a paragraph, with names for the keys of its sources, formulas as text."""
-    assert node.document is not None  # as no read one is without
+def prose_text(node: nodes.Node) -> str:
+    """Return a paragraph as text, with author names for citation keys and formulas as text."""
+    assert node.document is not None
     sources = node.document.settings.env.get_domain("cite").bibdata.data.entries
-    spoken = node.deepcopy()
-    for source in list(spoken.findall(addnodes.pending_xref)):
+    copy = node.deepcopy()
+    for source in list(copy.findall(addnodes.pending_xref)):
         if source.get("refdomain") == "cite":
             named = source["reftype"] == "t" and source["reftarget"] in sources
             name = _author(sources[source["reftarget"]]) if named else ""
             source.parent.replace(source, nodes.Text(name))
-    for formula in list(spoken.findall(nodes.math)):
+    for formula in list(copy.findall(nodes.math)):
         text = formula.astext()
         for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
             text = text.replace(written, read)
         formula.replace_self(nodes.Text(text))
-    words = re.sub(r" +\((see )?\)", "", spoken.astext())  # around a key
+    words = re.sub(r" +\((see )?\)", "", copy.astext())  # around a key
     return re.sub(r" +([.,;:])(?=\s|$)", r"\1", words)
 
 
 def _author(source: Entry) -> str:
-    """Name the first author as a sentence does, or a source without authors by its key."""
+    """Return the first author as a sentence names them, or the key of a source without authors."""
     authors = source.persons.get("author")
     name = " ".join(authors[0].last_names) if authors else source.fields["key"]
     return re.sub("[{}]", "", name) + (" et al." if authors and len(authors) > 1 else "")
 
 
 def _previous(node: nodes.Element) -> nodes.Element | None:
-    """Return what stands before a node in its section, cells left out."""
+    """Return the node before this one in its section, except cells."""
     siblings = node.parent.children[: node.parent.index(node)] if node.parent else []
     elements = (n for n in reversed(siblings) if isinstance(n, nodes.Element))
     return next(
