@@ -114,9 +114,9 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
 def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
     """Return the absolute differences in float64; both tensors have one shape."""
-    left, right = actual.detach().double(), expected.detach().double()
-    # Equal infinities differ by nothing, though their difference is NaN.
-    return torch.where(left == right, 0.0, (left - right).abs())
+    a, b = actual.detach().double(), expected.detach().double()
+    # Equal infinities have no distance, although their difference is NaN.
+    return torch.where(a == b, 0.0, (a - b).abs())
 
 
 def _where(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:

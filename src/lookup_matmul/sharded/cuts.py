@@ -1,12 +1,16 @@
-"""Where a table is cut: which rows, or columns, belong to which process."""
+"""Assign the rows or columns of a table to processes."""
 
 
 def cut(size: int, parts: int) -> list[slice]:
-    """Cut ``size`` rows into parts of equal size, the last ones smaller if they must be.
+    """Return one slice of ``size`` rows for each of ``parts`` processes.
 
-    These are the cuts of :func:`torch.chunk`, and of a ``DTensor`` with ``Shard``,
-    but with an empty part for each process that nothing is left for.
-    Returns one slice for each part, in order, with a start and a stop.
+    All parts have the same size, except that the last ones may be smaller or empty, as for
+    :func:`torch.chunk` and for a ``DTensor`` with ``Shard``.
+
+    Raises
+    ------
+    ValueError
+        If ``size`` is negative or ``parts`` is not positive.
 
     Examples
     --------
@@ -15,5 +19,7 @@ def cut(size: int, parts: int) -> list[slice]:
     >>> [part.stop - part.start for part in cut(5, 4)]
     [2, 2, 1, 0]
     """
-    each = -(-size // parts)
-    return [slice(min(k * each, size), min((k + 1) * each, size)) for k in range(parts)]
+    if size < 0 or parts < 1:
+        raise ValueError(f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1.")
+    step = -(-size // parts)
+    return [slice(min(k * step, size), min((k + 1) * step, size)) for k in range(parts)]

@@ -1,4 +1,4 @@
-"""What a process has really sent, read from its sockets."""
+"""Count the bytes that a process has sent, from the statistics of its sockets."""
 
 import socket
 import struct
@@ -7,13 +7,12 @@ from pathlib import Path
 
 
 def tcp_sent_bytes() -> int | None:
-    """Return how many bytes the open TCP connections of this process have sent; None if untold.
+    """Return how many bytes the open TCP connections of this process have sent.
 
-    Linux tells it since version 4.19, other systems do not. Counted is the data alone, without the
-    headers of packets and without what had to be sent twice; a connection that was closed no longer
-    counts, and one with two descriptors counts twice. What a call sends is the difference of two
-    readings, each after a barrier, so that nothing is still on its way; headers of the library and
-    of the barrier come with it.
+    Return None on systems other than Linux 4.19 and later. Packet headers, retransmissions and
+    closed connections do not count; a connection with two descriptors counts twice. The difference
+    of two readings, each after a barrier, is what the calls between them sent, including headers of
+    gloo and of the barrier.
 
     Examples
     --------
@@ -33,16 +32,19 @@ def tcp_sent_bytes() -> int | None:
     total = 0
     for entry in Path("/proc/self/fd").iterdir():
         try:
-            one = socket.socket(fileno=int(entry.name))
+            connection = socket.socket(fileno=int(entry.name))
         except OSError:  # no socket, or closed meanwhile
             continue
         try:
-            if one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM:
-                told = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
-                if len(told) < 216:
+            if (
+                connection.family in (socket.AF_INET, socket.AF_INET6)
+                and connection.type == socket.SOCK_STREAM
+            ):
+                tcp_info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
+                if len(tcp_info) < 216:
                     return None
-                sent, again = struct.unpack_from("=QQ", told, 200)  # of struct tcp_info
-                total += sent - again
+                sent, resent = struct.unpack_from("=QQ", tcp_info, 200)
+                total += sent - resent
         finally:
-            one.detach()  # or it would be closed
+            connection.detach()  # closing it would close the descriptor
     return total

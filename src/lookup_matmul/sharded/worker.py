@@ -1,7 +1,6 @@
-"""One of several processes: it joins the others, runs a function and answers.
+"""The code of one worker process: join the group, run the function, send the result.
 
-Imported by the fork server, of which the processes are copies, it imports for all of them what
-takes long, and sees to it that the server leaves nothing behind.
+The fork server imports this module, so that each worker, a copy of it, starts with torch imported.
 """
 
 import atexit
@@ -26,24 +25,23 @@ from torch import distributed
 
 
 def output_file(folder: Path, rank: int) -> Path:
-    """Name the file that keeps what a process prints."""
+    """Return the file with the output of a process."""
     return folder / f"output-{rank}"
 
 
 def work(
     rank: int, size: int, folder: Path, job: bytes, answers: Connection, limit_s: float
 ) -> None:
-    """Join a process group of this size, run the function of ``job``, answer, and wait.
+    """Join a process group, run the function of ``job``, and send its result.
 
-    The answer is ``(None, result)`` or ``(error in one line, traceback)``, pickled.
-    The process stays in the group until the one that started it has all answers,
-    so that none loses its partner in the last exchange.
+    The result is a pickled ``(None, value)`` or ``(error in one line, traceback)``. The process
+    stays in the group until its parent has all results, so that no peer loses its connection.
     """
-    _print_into(output_file(folder, rank))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not as the fork server does
-    torch.set_num_threads(1)  # they share the machine
-    _stay_on_this_machine()
+    _redirect_output(output_file(folder, rank))
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the fork server has a handler of its own
+    torch.set_num_threads(1)  # the processes share the cores
+    _use_loopback()
     try:
         # mypy: torch.distributed has it from a compiled module without declaring it.
         store = distributed.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
@@ -54,43 +52,41 @@ def work(
         function, args = pickle.loads(job)
         answer = cloudpickle.dumps((None, function(*args)))
     except Exception as error:
-        told = (f"{type(error).__name__}: {error}", traceback.format_exc())
-        answer = pickle.dumps(told)
+        answer = pickle.dumps((f"{type(error).__name__}: {error}", traceback.format_exc()))
     answers.send_bytes(answer)
     answers.recv_bytes()
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
 
-def _print_into(path: Path) -> None:
-    """Send all output to a file, that of libraries and of a crash as well."""
+def _redirect_output(path: Path) -> None:
+    """Redirect all output to a file, including that of libraries and of crashes."""
     with path.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     faulthandler.enable(2)
 
 
-def _end_with_parent() -> None:
-    """End when the process that started this one is gone, which then cannot end it."""
+def _exit_with_parent() -> None:
+    """Exit when the parent process has ended."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
     os._exit(1)
 
 
-def _stay_on_this_machine() -> None:
-    """Let gloo listen on the loopback interface only; it would take the host's address."""
+def _use_loopback() -> None:
+    """Make gloo listen on the loopback interface instead of the host's address."""
     loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
     if loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]
 
 
-def _leave_nothing_behind() -> None:
-    """See to it that the server removes the folder of its socket, however its owner ends.
+def _clean_up_at_exit() -> None:
+    """Make the fork server remove the folder of its socket when its parent has ended.
 
-    A Jupyter kernel that is shut down terminates its children and is then killed; one that is
-    restarted is killed at once, with all that is in its session. So the server gets a session of
-    its own, notices that its owner is gone, and removes what that would have removed.
+    Jupyter kills a kernel that it restarts, with all processes of its session. The server
+    therefore starts a new session and cleans up itself.
     """
     os.setsid()
     signal.signal(signal.SIGTERM, _exit)
@@ -109,9 +105,9 @@ def _remove_listener() -> None:
         shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
-if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # any other process only reads this
-    import torch._dynamo  # which the first gradient of a collective and the first optimizer import
+if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # in the fork server only
+    import torch._dynamo  # slow, and used by gradients of collectives and by optimizers
     import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
 
-    _leave_nothing_behind()
+    _clean_up_at_exit()

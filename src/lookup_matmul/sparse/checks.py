@@ -86,14 +86,14 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
         )
     _check_offsets(offsets, len(ids), names)
     if outside := find_outside(ids, columns, "column", "entries"):
-        place, value, said = outside
+        place, value, message = outside
         row = int(torch.searchsorted(offsets, place[0], right=True)) - 1
         remedy = (
             "A negative column does not count from the end: leave the entry out."
             if value < 0
             else f"Give the table more rows or correct the {names.ids}."
         )
-        raise IndexError(f"row {row} names column {value}, {said} {remedy}")
+        raise IndexError(f"row {row} names column {value}, {message} {remedy}")
 
 
 def _check_offsets(offsets: torch.Tensor, entries: int, names: Names) -> None:
