@@ -2,6 +2,7 @@
 
 import pytest
 from _extensions.claims.cells import could_fail_unseen, in_words, kinds_of
+from _extensions.claims.faults import check_cell
 from _extensions.run.kernel import merge_streams
 from nbformat import v4
 
@@ -61,3 +62,17 @@ def test_the_output_of_a_stream_is_joined_in_linear_time():
     kinds = [(output.output_type, output.get("name")) for output in joined]
     assert kinds == [("stream", "stdout"), ("stream", "stderr"), ("display_data", None)]
     assert joined[0].text == "bc\n" + "x" * 5_000_000 + "\n"
+
+
+@pytest.mark.parametrize("tag", ["recorded", "skip-execution"])
+def test_a_check_that_is_never_executed_is_refused(tag):
+    """Its assertion would get a tick without having run."""
+    metadata = {"tags": ["check", "raises-exception", tag], "expect": "IndexError: a"}
+    cell = v4.new_code_cell("assert 1 == 2", metadata=metadata, outputs=[])
+    _, fault = check_cell(cell)
+    assert fault == "this cell is tagged check and is never executed; drop one of the tags"
+
+
+def test_a_cell_with_broken_indentation_has_no_checks():
+    """Executing the cell reports its SyntaxError."""
+    assert kinds_of("if x:\n    a\n  b") == []

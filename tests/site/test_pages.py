@@ -41,7 +41,7 @@ LINEAR_SPARSE = [
 SCORES = [-0.1743, 0.8889, -0.8300]
 
 
-def drawn(seed):
+def initial_weights(seed):
     """Return the weights of both layers, each drawn right after the seed, known by their first rows."""
     layers = [(nn.Embedding, (4, 5)), (partial(nn.Linear, bias=False), (4, 5))]
     weights = []
@@ -80,8 +80,8 @@ def printed(tensor):
 
 # What the notebooks print; before the numbers of some tensors stands their shape.
 SHOWN = [
-    *(([], tensor) for tensor in act(*drawn(123))),
-    *(([], tensor) for tensor in act(*drawn(0), transposed(drawn(0)[0]))),
+    *(([], tensor) for tensor in act(*initial_weights(123))),
+    *(([], tensor) for tensor in act(*initial_weights(0), transposed(initial_weights(0)[0]))),
     ([], TABLE),
     ([], [TABLE[9]]),
     (["3", "4"], [TABLE[k] for k in (3, 2, 0)]),
@@ -103,7 +103,7 @@ def test_tensors_of_the_notebooks_stand_in_the_outputs_in_order(pages):
 
 def test_the_pictures_are_drawn_with_their_words(pages):
     """Each picture of a notebook, with a caption and a label that has the numbers of its row."""
-    weight, _ = drawn(123)
+    weight, _ = initial_weights(123)
     figures = pages[NOTEBOOKS].select("figure:has(svg.drawing)")
     for figure, k in zip(figures, (1, 2, 3, 2, 3), strict=True):
         assert figure.figcaption.get_text(strip=True)
@@ -162,8 +162,8 @@ def test_every_check_is_listed_and_counted(pages):
         assert f"{counted:,} checks passed in this build" in page.get_text(), name
     lists = [page for name, page in pages.items() if name.startswith("checked/")]
     sums = [fold.summary.get_text() for page in lists for fold in page.select("details.ledger")]
-    found = [re.match(r"([\d,]+) check", text) for text in sums]
-    assert sum(int(each[1].replace(",", "")) for each in found if each) == counted
+    matches = [re.match(r"([\d,]+) check", text) for text in sums]
+    assert sum(int(match[1].replace(",", "")) for match in matches if match) == counted
     assert f"{counted:,}" in pages["index"].select_one("article").get_text()
 
 
@@ -224,8 +224,8 @@ def test_a_table_has_the_name_of_its_section_and_a_heading_does_not_break_one_ho
         assert "one-hot" not in "".join(h.get_text() for h in page.select("article h2"))
         for frame in page.select("[aria-label^='Table: ']"):
             title = frame.find_parent("section").select_one("h1, h2, h3").get_text()
-            said = title.replace("\u2060", "").removesuffix("#")
-            assert frame["aria-label"] == f"Table: {said}"
+            name = title.replace("\u2060", "").removesuffix("#")
+            assert frame["aria-label"] == f"Table: {name}"
             tables += 1
     assert tables > 20
 

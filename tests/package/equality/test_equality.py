@@ -28,11 +28,11 @@ def test_a_tensor_is_bitwise_equal_to_its_copy(values):
 def test_one_bit_is_seen_in_every_dtype(dtype):
     """The neighboring float is not equal."""
     one = torch.ones(3, dtype=dtype)
-    other = one.clone()
-    other[1] += torch.finfo(dtype).eps
+    neighbor = one.clone()
+    neighbor[1] += torch.finfo(dtype).eps
     message = r"1 of 3 elements differ. First at \[1\]: 1.0, expected"
     with pytest.raises(AssertionError, match=message):
-        assert_bitwise_equal(one, other)
+        assert_bitwise_equal(one, neighbor)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_within_takes_the_bound_itself_and_nothing_more():
     assert_within(actual, expected, torch.tensor([0.0, 0.25]))
     with pytest.raises(AssertionError, match=r"not within 0.2499: 1 of 2 elements differ"):
         assert_within(actual, expected, 0.2499)
-    own = r"not within the bound of each element: 1 of 2 .* \[1\]"
-    with pytest.raises(AssertionError, match=own):
+    message = r"not within the bound of each element: 1 of 2 .* \[1\]"
+    with pytest.raises(AssertionError, match=message):
         assert_within(actual, expected, torch.tensor([0.5, 0.125]))
 
 
@@ -116,19 +116,19 @@ def test_integers_are_not_compared_through_float64():
 
 @pytest.mark.parametrize("check", [assert_bitwise_equal, lambda a, b: assert_within(a, b, 1.0)])
 @pytest.mark.parametrize(
-    ("other", "message"),
+    ("value", "message"),
     [
         ([0.0], "is a list, expected a torch.Tensor; pass the .weight of a layer, or wrap an array"),
         (torch.zeros(1, dtype=torch.complex64), "has layout torch.strided and dtype torch.complex64, expected a dense real tensor; use .to_dense(), torch.view_as_real or .dequantize()."),
         (torch.zeros(1).to_sparse(), "has layout torch.sparse_coo and dtype torch.float32, expected a dense real tensor; use .to_dense()"),
     ],
 )  # fmt: skip
-def test_other_kinds_are_refused(check, other, message):
+def test_other_kinds_are_refused(check, value, message):
     """Neither lists nor sparse or complex tensors are compared, on either side."""
     with pytest.raises(TypeError, match=re.escape(f"actual {message}")):
-        check(other, torch.zeros(1))
+        check(value, torch.zeros(1))
     with pytest.raises(TypeError, match=re.escape(f"expected {message}")):
-        check(torch.zeros(1), other)
+        check(torch.zeros(1), value)
 
 
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # torch means to remove it

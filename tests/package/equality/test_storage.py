@@ -34,11 +34,11 @@ def test_storages_of_two_devices_are_two():
 def test_shares_storage_sees_views_of_one_array():
     """Torch makes a storage of each; where they overlap, a change of one is one of the other."""
     array = np.zeros(8, np.float32)
-    whole, end, begin = (torch.from_numpy(part) for part in (array, array[3:], array[:3]))
-    assert shares_storage(whole, end)
-    assert shares_storage(end, whole)
-    assert shares_storage(begin, whole)
-    assert shares_storage(end[:1], whole[:1])  # as of two views of one tensor
+    full, end, begin = (torch.from_numpy(part) for part in (array, array[3:], array[:3]))
+    assert shares_storage(full, end)
+    assert shares_storage(end, full)
+    assert shares_storage(begin, full)
+    assert shares_storage(end[:1], full[:1])  # as of two views of one tensor
     assert not shares_storage(begin, end)
 
 
@@ -56,9 +56,9 @@ def test_the_smallest_move_is_seen(dtype):
 @pytest.mark.parametrize("after", [torch.zeros(3, 2), torch.zeros(2, 3).double()])
 def test_other_tables_are_refused(after):
     """Shape and dtype must agree, and a table has two dimensions."""
-    for before, other in ((torch.zeros(2, 3), after), (torch.zeros(3), torch.zeros(3))):
+    for before, changed in ((torch.zeros(2, 3), after), (torch.zeros(3), torch.zeros(3))):
         with pytest.raises(ValueError, match=r"expected the same table at two times; take before"):
-            rows_moved(before, other)
+            rows_moved(before, changed)
 
 
 def test_a_layer_is_no_table():

@@ -1,4 +1,4 @@
-"""Processes end always, and say what went wrong."""
+"""Processes always end, and their errors reach the caller."""
 
 import os
 import signal
@@ -18,13 +18,13 @@ from torch import distributed
 from lookup_matmul.sharded import run_on_processes
 
 
-def about():
-    """Tell who one is."""
+def rank_size_and_pid():
+    """Return rank, group size and process id."""
     return distributed.get_rank(), distributed.get_world_size(), os.getpid()
 
 
-def gone(pid):
-    """Tell whether a process has ended."""
+def has_ended(pid):
+    """Return whether a process has ended."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -32,18 +32,18 @@ def gone(pid):
     return False
 
 
-def left():
-    """List the folders of processes that run, or ran."""
+def remaining_folders():
+    """Return the temporary folders of calls that run or ran."""
     return list(Path(util.get_temp_dir()).glob("lookup-matmul-*"))
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_results_come_in_the_order_of_the_ranks(count):
     """Each process knows its rank and the size; none is left, and no folder."""
-    found = run_on_processes(about, count)
-    assert [answer[:2] for answer in found] == [(rank, count) for rank in range(count)]
-    assert all(gone(pid) for *_, pid in found)
-    assert left() == []
+    results = run_on_processes(rank_size_and_pid, count)
+    assert [answer[:2] for answer in results] == [(rank, count) for rank in range(count)]
+    assert all(has_ended(pid) for *_, pid in results)
+    assert remaining_folders() == []
 
 
 def test_an_error_names_its_process(capfd):
@@ -63,15 +63,15 @@ def test_an_error_names_its_process(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_of_much_that_was_printed_the_end_is_told():
-    """Where a reader looks first."""
+def test_the_end_of_a_long_output_is_in_the_error():
+    """The message keeps the last 4,000 characters."""
 
-    def talking():
+    def print_much():
         print("x" * 5000, "the end", flush=True)
         raise KeyError
 
     with pytest.raises(RuntimeError, match=r"printed:\nx+ the end$"):
-        run_on_processes(talking, 1)
+        run_on_processes(print_much, 1)
 
 
 @pytest.mark.parametrize("how", ["killed", "exit"])
@@ -91,7 +91,7 @@ def test_a_process_that_dies_is_an_error(how):
     end = "was killed by signal 9" if how == "killed" else "ended with exit code 3"
     assert str(raised.value).startswith(f"process 1 of 2 {end} before it answered")
     assert str(raised.value).endswith("Process 1 printed:\nlast words")
-    assert left() == []
+    assert remaining_folders() == []
 
 
 def test_processes_that_wait_for_each_other_are_an_error():
@@ -103,24 +103,24 @@ def test_processes_that_wait_for_each_other_are_an_error():
     message = r"no answer of process 0, 1 within 0\.5 s; stopped\. Do all"
     with pytest.raises(TimeoutError, match=message):
         run_on_processes(mismatched, 2, timeout_s=0.5)
-    assert left() == []
+    assert remaining_folders() == []
 
 
 def test_an_answer_gives_the_others_no_more_time():
     """All have the same seconds, from the moment at which all have started."""
-    late = lambda: time.sleep(0.95 * (1 + distributed.get_rank()))  # noqa: E731
+    sleep = lambda: time.sleep(0.95 * (1 + distributed.get_rank()))  # noqa: E731
     with pytest.raises(TimeoutError, match=r"no answer of process (0, )?1 within 1 s"):
-        run_on_processes(late, 2, timeout_s=1.0)
+        run_on_processes(sleep, 2, timeout_s=1.0)
 
 
 def test_a_port_in_use_does_not_matter(monkeypatch):
-    """No fixed port is taken, not even torch's own, and several groups run at one time."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+    """No fixed port is server, not even torch's own, and several groups run at one time."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
-        monkeypatch.setenv("MASTER_PORT", str(taken.getsockname()[1]))
+        monkeypatch.setenv("MASTER_PORT", str(server.getsockname()[1]))
         with ThreadPoolExecutor() as pool:
-            found = list(pool.map(lambda _: run_on_processes(about, 2), range(3)))
-    assert [[answer[:2] for answer in answers] for answers in found] == [[(0, 2), (1, 2)]] * 3
+            results = list(pool.map(lambda _: run_on_processes(rank_size_and_pid, 2), range(3)))
+    assert [[answer[:2] for answer in answers] for answers in results] == [[(0, 2), (1, 2)]] * 3
 
 
 SCRIPT = """
@@ -144,18 +144,22 @@ SCRIPT = """
 def start(folder, *arguments):
     """Start a program that runs processes, with a temporary folder and two threads of its own."""
     (folder / "s").mkdir()
-    own = {"TMPDIR": str(folder / "s"), "GLOO_SOCKET_IFNAME": "nowhere0", "OMP_NUM_THREADS": "2"}
+    environment = {
+        "TMPDIR": str(folder / "s"),
+        "GLOO_SOCKET_IFNAME": "nowhere0",
+        "OMP_NUM_THREADS": "2",
+    }
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), *arguments],
-        env=os.environ | own,
+        env=os.environ | environment,
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
 
 
-def left_in(folder):
-    """List what is there, but for the cache that importing torch makes."""
+def entries_of(folder):
+    """Return the entries of a folder except the cache that importing torch makes."""
     return [p.name for p in (folder / "s").iterdir() if not p.name.startswith("torchinductor")]
 
 
@@ -168,7 +172,7 @@ def test_a_program_that_ends_leaves_and_prints_nothing(tmp_path_factory):
     started = start(folder)
     assert started.communicate() == (b"[1, 1] [1, 1]\n", b"")
     assert started.returncode == 0
-    wait_for(lambda: left_in(folder), 0)
+    wait_for(lambda: entries_of(folder), 0)
 
 
 def test_processes_end_with_the_one_that_started_them(tmp_path_factory):
@@ -176,20 +180,20 @@ def test_processes_end_with_the_one_that_started_them(tmp_path_factory):
     folder = tmp_path_factory.mktemp("end")
     with start(folder, str(folder)) as started:
         pids = wait_for(lambda: [int(p.name) for p in folder.iterdir() if p.name.isdigit()], 2)
-        assert left_in(folder)
+        assert entries_of(folder)
         for child in children(started.pid):
             os.kill(child, signal.SIGTERM)
         os.killpg(started.pid, signal.SIGKILL)
-    wait_for(lambda: [pid for pid in pids if gone(pid)], 2)
-    wait_for(lambda: left_in(folder), 0)
+    wait_for(lambda: [pid for pid in pids if has_ended(pid)], 2)
+    wait_for(lambda: entries_of(folder), 0)
 
 
 def children(pid):
-    """List the processes that one has started, and those that they have."""
+    """Return the child processes of a process, and their children."""
     listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True)
     parents = [map(int, line.split()) for line in listed.stdout.splitlines()]
-    own = [child for child, parent in parents if parent == pid]
-    return [*own, *(each for child in own for each in children(child))]
+    direct = [child for child, parent in parents if parent == pid]
+    return [*direct, *(pid for child in direct for pid in children(child))]
 
 
 def test_a_script_without_a_guard_is_told_of_it(tmp_path):
@@ -205,10 +209,17 @@ def test_a_script_without_a_guard_is_told_of_it(tmp_path):
     assert "AttributeError" not in ended.stderr
 
 
-def wait_for(found, count):
-    """Wait until a list has so many entries."""
+def wait_for(list_entries, count):
+    """Wait until the list has ``count`` entries, and return it."""
     for _ in range(3000):
-        if len(entries := found()) == count:
+        if len(entries := list_entries()) == count:
             return entries
         time.sleep(0.1)
-    pytest.fail(f"{found()}, expected {count} of them within five minutes")
+    pytest.fail(f"{list_entries()}, expected {count} of them within five minutes")
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_count_below_one_is_refused(count):
+    """No process is started."""
+    with pytest.raises(ValueError, match=f"count is {count}, expected at least 1"):
+        run_on_processes(rank_size_and_pid, count)

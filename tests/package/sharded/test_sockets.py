@@ -15,21 +15,21 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts fo
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_what_a_connection_sends_is_counted_once(size):
     """Data of TCP only, not what is received, and no socket is closed by being read."""
-    one, other = socket.socketpair()
+    sender, receiver = socket.socketpair()
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with one, other, datagrams, socket.create_server(("127.0.0.1", 0)) as server:
+    with sender, receiver, datagrams, socket.create_server(("127.0.0.1", 0)) as server:
         with socket.create_connection(server.getsockname()) as client, server.accept()[0] as served:
             before = tcp_sent_bytes()
-            one.sendall(b"not over TCP")
+            sender.sendall(b"not over TCP")
             client.sendall(bytes(size))
-            left = size
-            while left:
-                left -= len(served.recv(left))
+            remaining = size
+            while remaining:
+                remaining -= len(served.recv(remaining))
             assert tcp_sent_bytes() - before == size
             served.sendall(b"back")
             assert client.recv(4) == b"back"
             assert tcp_sent_bytes() - before == size + 4
-        assert other.recv(12) == b"not over TCP"
+        assert receiver.recv(12) == b"not over TCP"
 
 
 @linux
@@ -70,9 +70,9 @@ def test_an_old_linux_does_not_tell(monkeypatch):
     """Its record of a connection ends before the bytes that were sent."""
 
     class Old(socket.socket):
-        def getsockopt(self, *given):
-            found = super().getsockopt(*given)
-            return found[:200] if isinstance(found, bytes) else found
+        def getsockopt(self, *arguments):
+            value = super().getsockopt(*arguments)
+            return value[:200] if isinstance(value, bytes) else value
 
     with socket.create_server(("127.0.0.1", 0)):
         monkeypatch.setattr(sockets.socket, "socket", Old)

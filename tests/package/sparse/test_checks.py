@@ -97,15 +97,17 @@ def test_broken_rows_are_refused(name):
 def test_the_guards_notice():
     """With sound rows the guarded functions are reached: the check above can fail."""
     for form, size in ((sum_of_rows, WEIGHT), (dense_matmul, WEIGHT), (to_torch_csr, 4)):
-        said = outcome((IDS, OFFSETS, VALUES), form, size)
-        assert said == "AssertionError: a broken matrix has reached torch"
+        expected = outcome((IDS, OFFSETS, VALUES), form, size)
+        assert expected == "AssertionError: a broken matrix has reached torch"
 
 
 def test_a_negative_column_is_refused_where_their_number_is_not_known_too():
     """The text makes up no number, and every id that is not negative passes."""
-    for columns, said in ((None, "expected at least 0"), (2**70, "but a table of")):
+    for columns, expected in ((None, "expected at least 0"), (2**70, "but a table of")):
         check_bags((torch.tensor([2**63 - 1]), torch.tensor([0, 1])), columns)
-        message = rf"row 0 names column -1, {said}.*; 1 of the 1 entries is outside\. A negative"
+        message = (
+            rf"row 0 names column -1, {expected}.*; 1 of the 1 entries is outside\. A negative"
+        )
         with pytest.raises(IndexError, match=message):
             check_bags((torch.tensor([-1]), torch.tensor([0, 1])), columns)
 
@@ -117,8 +119,8 @@ SIZED = [check_bags, to_scipy_csr, to_torch_csr, dense_rows]
 @pytest.mark.parametrize(("size", "error"), [(True, TypeError), (-1, ValueError)])
 def test_the_number_of_columns_is_checked(form, size, error):
     """In the words of ``check_ids``, also where there is no entry."""
-    none = torch.zeros(0, dtype=torch.int64)
-    for bags in (Bags(IDS, OFFSETS, VALUES), Bags(none, torch.tensor([0]))):
+    no_ids = torch.zeros(0, dtype=torch.int64)
+    for bags in (Bags(IDS, OFFSETS, VALUES), Bags(no_ids, torch.tensor([0]))):
         with pytest.raises(error, match=rf"vocab_size is {size}"):
             form(bags, size)
 

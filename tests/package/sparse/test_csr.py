@@ -107,10 +107,10 @@ def test_ones_that_are_not_given_have_the_documented_dtype():
     bags = to_bags(matrix())._replace(weights=None)
     torch.set_default_dtype(torch.float64)
     try:
-        made = to_torch_csr(bags, 9), dense_rows(bags, 9), to_scipy_csr(bags, 9)
+        matrices = to_torch_csr(bags, 9), dense_rows(bags, 9), to_scipy_csr(bags, 9)
     finally:
         torch.set_default_dtype(torch.float32)
-    assert [rows.dtype for rows in made] == [torch.float64, torch.float64, np.float32]
+    assert [rows.dtype for rows in matrices] == [torch.float64, torch.float64, np.float32]
 
 
 @pytest.mark.parametrize(

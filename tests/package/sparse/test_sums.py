@@ -68,8 +68,8 @@ def written(bags: Bags, columns: int, notation: str) -> object:
 
 def table(columns: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
     """Draw a table of the wanted dtype, away from zero so that no product underflows."""
-    drawn = torch.randn(columns, dim, generator=torch.Generator().manual_seed(seed))
-    return torch.where(drawn < 0, drawn - 0.1, drawn + 0.1).to(dtype)
+    values = torch.randn(columns, dim, generator=torch.Generator().manual_seed(seed))
+    return torch.where(values < 0, values - 0.1, values + 0.1).to(dtype)
 
 
 def dot_bound(
@@ -93,9 +93,9 @@ def absolute(factors: sparse.csr_array) -> sparse.csr_array:
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
 @given(sparse_rows(), st.integers(1, 9), st.sampled_from(DTYPES))
-def test_forward_is_the_sparse_product(form, notation, drawn, dim, dtype):
+def test_forward_is_the_sparse_product(form, notation, bags_and_columns, dim, dtype):
     """Every row is the weighted sum, within the published bound, in the weight's dtype."""
-    bags, columns = drawn
+    bags, columns = bags_and_columns
     weight = table(columns, dim, dtype)
     rows = in_scipy(bags, columns)
     result = form(written(bags, columns, notation), weight)
@@ -110,38 +110,40 @@ def test_forward_is_the_sparse_product(form, notation, drawn, dim, dtype):
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
 @given(sparse_rows(dtypes=[torch.float64]), st.integers(1, 9), st.sampled_from(DTYPES))
-def test_backward_is_the_transposed_product(form, notation, drawn, dim, dtype):
+def test_backward_is_the_transposed_product(form, notation, bags_and_columns, dim, dtype):
     """The weight gets X.T @ G, each value the dot product of G's row with the table's."""
-    bags, columns = drawn
+    bags, columns = bags_and_columns
     weight = table(columns, dim, dtype).requires_grad_()
     if notation == "torch":  # which has no gradient for the values of repeated columns
         distinct = in_scipy(bags, columns)
         distinct.sum_duplicates()
         bags = to_bags(distinct)
     values = bags.weights.to(dtype).requires_grad_()
-    arriving = table(len(bags.offsets) - 1, dim, dtype, seed=1)
-    given_as = written(bags._replace(weights=values), columns, notation)
-    result = form(given_as, weight)
-    to_weight = torch.autograd.grad(result, weight, arriving, retain_graph=True)[0]
+    grad_output = table(len(bags.offsets) - 1, dim, dtype, seed=1)
+    rows_in_notation = written(bags._replace(weights=values), columns, notation)
+    result = form(rows_in_notation, weight)
+    to_weight = torch.autograd.grad(result, weight, grad_output, retain_graph=True)[0]
 
     rows = in_scipy(bags._replace(weights=values), columns)
     transposed = sparse.csr_array(rows.T)
-    exact = torch.from_numpy(transposed @ arriving.double().numpy())
-    bound = dot_bound(transposed, arriving.double().numpy(), dtype)
+    exact = torch.from_numpy(transposed @ grad_output.double().numpy())
+    bound = dot_bound(transposed, grad_output.double().numpy(), dtype)
     # The dense product adds duplicates first: their sum is rounded, and may cancel.
     dense_bound = bound + rounding_bound(11, dtype) * torch.from_numpy(
-        absolute(transposed) @ arriving.abs().double().numpy()
+        absolute(transposed) @ grad_output.abs().double().numpy()
     )
     assert_within(to_weight.double(), exact, bound if form is sum_of_rows else dense_bound)
 
-    if sparse.issparse(given_as):
+    if sparse.issparse(rows_in_notation):
         return
-    to_values = torch.autograd.grad(result, values, arriving)[0]
-    owner = np.repeat(np.arange(len(arriving)), np.diff(bags.offsets.numpy()))
-    left = arriving.double().numpy()[owner]
-    right = weight.detach().double().numpy()[bags.ids.numpy()]
-    allowed = rounding_bound(dim + 1, dtype) * torch.from_numpy((abs(left) * abs(right)).sum(1))
-    assert_within(to_values.double(), torch.from_numpy((left * right).sum(1)), allowed)
+    to_values = torch.autograd.grad(result, values, grad_output)[0]
+    owner = np.repeat(np.arange(len(grad_output)), np.diff(bags.offsets.numpy()))
+    grad_rows = grad_output.double().numpy()[owner]
+    table_rows = weight.detach().double().numpy()[bags.ids.numpy()]
+    allowed = rounding_bound(dim + 1, dtype) * torch.from_numpy(
+        (abs(grad_rows) * abs(table_rows)).sum(1)
+    )
+    assert_within(to_values.double(), torch.from_numpy((grad_rows * table_rows).sum(1)), allowed)
 
 
 def test_converted_values_are_rounded_once_more():
@@ -267,8 +269,10 @@ def test_rows_are_read_and_checked_inside_transforms(form):
 def test_values_are_mapped_over():
     """``torch.func.vmap`` gives what a loop gives, for the values and for the table."""
     many, weight = torch.randn(3, 5), torch.randn(4, 2)
-    for form, other in ((dense_rows, 4), (dense_matmul, weight), (sum_of_rows, weight)):
-        single = lambda v, form=form, other=other: form((IDS, OFFSETS, v), other, check=False)  # noqa: E731
+    for form, size_or_weight in ((dense_rows, 4), (dense_matmul, weight), (sum_of_rows, weight)):
+        single = lambda v, form=form, argument=size_or_weight: form(  # noqa: E731
+            (IDS, OFFSETS, v), argument, check=False
+        )
         looped = torch.stack([single(values) for values in many])
         if form is not sum_of_rows:  # which torch cannot map
             assert_bitwise_equal(torch.func.vmap(single)(many), looped)
@@ -285,17 +289,17 @@ def test_every_notation_gives_the_same_bits(form, kind, device):
     rows = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
     bags = Bags(*(member.to(device) for member in to_bags(rows)))
     weight = table(11, 5, torch.float32).to(device)
-    given_as = {
+    rows_in_notation = {
         "scipy array": rows,
         "scipy matrix": sparse.csr_matrix(rows),
         "torch": to_torch_csr(bags, 11),
         "bags": bags,
         "list": list(bags),
     }[kind]
-    result = form(given_as, weight)
+    result = form(rows_in_notation, weight)
     assert result.device == weight.device
     assert_bitwise_equal(result, form(bags, weight))
-    assert_bitwise_equal(result, form(given_as, weight, check=False))
+    assert_bitwise_equal(result, form(rows_in_notation, weight, check=False))
 
 
 @pytest.mark.parametrize("form", FORMS)
