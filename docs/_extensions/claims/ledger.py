@@ -45,7 +45,7 @@ class Total(SphinxRole):
 
 
 class Ledger(SphinxDirective):
-    """``{ledger}``: the totals; with captions of the sidebar, one per line, the checks of their pages."""
+    """``{ledger}``: totals, or the checks of pages below the given captions, one per line."""
 
     has_content: ClassVar[bool] = True
 
