@@ -343,6 +343,15 @@ def test_switches_change_the_verdict(figure):
     assert messages == [expected_messages["bag"][3], expected_messages["product"]]
 
 
+@pytest.mark.parametrize(("condition", "count"), [("nan", 3), ("bfloat16", 15), ("", 0)])
+def test_a_corner_marks_each_number_that_differs(figure, browser, condition, count):
+    """The computed style of both results has the corner, whatever the color of the row."""
+    choose(figure, "condition", condition)
+    script = """return [...document.querySelectorAll('lookup-explorer .stage td')]
+        .filter(td => getComputedStyle(td).backgroundImage.includes('gradient')).length"""
+    assert browser.execute_script(script) == 2 * count
+
+
 def test_keyboard_reaches_all_controls(figure, browser):
     """Adding and removing ids, selecting and replacing numbers, and stepping work with keys."""
     find(figure, ".pick button:nth-of-type(1)").send_keys(Keys.RETURN)
