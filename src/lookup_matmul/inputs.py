@@ -45,7 +45,7 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
 
     Every form calls this before it computes anything, except with ``check=False``.
 
-    ``ids`` are as for :func:`check_ids`, which raises the same errors; ``weight`` has shape
+    ``ids`` are as for ``check_ids``, which raises the same errors; ``weight`` has shape
     (vocabulary size, embedding dimension) and a floating dtype. Raise TypeError if it is not a
     tensor of such a dtype, and ValueError if it is sparse, not two-dimensional or on the device
     ``meta``. Whether both are on one device is left to torch, which raises an error that says so.
