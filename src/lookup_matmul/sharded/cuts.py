@@ -1,12 +1,15 @@
-"""Where a table is cut: which rows, or columns, belong to which process."""
+"""Partition of the rows or columns of a table among processes."""
+
+from itertools import pairwise
 
 
 def cut(size: int, parts: int) -> list[slice]:
-    """Cut ``size`` rows into parts of equal size, the last ones smaller if they must be.
+    """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` does.
 
-    These are the cuts of :func:`torch.chunk`, and of a ``DTensor`` with ``Shard``,
-    but with an empty part for each process that nothing is left for.
-    Returns one slice for each part, in order, with a start and a stop.
+    A ``DTensor`` with ``Shard`` is cut in the same way. All parts are of equal size, except that
+    the last ones may be smaller or empty.
+
+    Raises ValueError if ``size`` is negative or ``parts`` is less than one.
 
     Examples
     --------
@@ -15,5 +18,11 @@ def cut(size: int, parts: int) -> list[slice]:
     >>> [part.stop - part.start for part in cut(5, 4)]
     [2, 2, 1, 0]
     """
-    each = -(-size // parts)
-    return [slice(min(k * each, size), min((k + 1) * each, size)) for k in range(parts)]
+    if size < 0 or parts < 1:
+        raise ValueError(
+            f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1; "
+            "pass the number of rows and the number of processes."
+        )
+    chunk_size = -(-size // parts)
+    starts = [min(k * chunk_size, size) for k in range(parts + 1)]
+    return [slice(start, stop) for start, stop in pairwise(starts)]

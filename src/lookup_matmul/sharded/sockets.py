@@ -1,4 +1,4 @@
-"""What a process has really sent, read from its sockets."""
+"""Measurement of the bytes that a process has sent over TCP."""
 
 import socket
 import struct
@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def tcp_sent_bytes() -> int | None:
-    """Return how many bytes the open TCP connections of this process have sent; None if untold.
+    """Return the number of bytes sent over the open TCP connections of this process.
 
-    Linux tells it since version 4.19, other systems do not. Counted is the data alone, without the
-    headers of packets and without what had to be sent twice; a connection that was closed no longer
-    counts, and one with two descriptors counts twice. What a call sends is the difference of two
-    readings, each after a barrier, so that nothing is still on its way; headers of the library and
-    of the barrier come with it.
+    Packet headers, retransmissions and closed connections do not count; a connection with two file
+    descriptors counts twice. To measure a call, subtract two results, each taken after a barrier;
+    the difference includes the messages of the barrier.
+
+    Return ``None`` if the system does not report it, as on Linux before 4.19, macOS and Windows.
 
     Examples
     --------
@@ -33,16 +33,16 @@ def tcp_sent_bytes() -> int | None:
     total = 0
     for entry in Path("/proc/self/fd").iterdir():
         try:
-            one = socket.socket(fileno=int(entry.name))
-        except OSError:  # no socket, or closed meanwhile
+            sock = socket.socket(fileno=int(entry.name))
+        except OSError:  # not a socket, or closed meanwhile
             continue
         try:
-            if one.family in (socket.AF_INET, socket.AF_INET6) and one.type == socket.SOCK_STREAM:
-                told = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
-                if len(told) < 216:
+            if sock.family in (socket.AF_INET, socket.AF_INET6) and sock.type == socket.SOCK_STREAM:
+                tcp_info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
+                if len(tcp_info) < 216:
                     return None
-                sent, again = struct.unpack_from("=QQ", told, 200)  # of struct tcp_info
-                total += sent - again
+                bytes_sent, bytes_retransmitted = struct.unpack_from("=QQ", tcp_info, 200)
+                total += bytes_sent - bytes_retransmitted
         finally:
-            one.detach()  # or it would be closed
+            sock.detach()  # keeps the descriptor open
     return total

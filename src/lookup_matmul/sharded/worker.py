@@ -1,7 +1,7 @@
-"""One of several processes: it joins the others, runs a function and answers.
+"""The process of one rank, which joins the process group and runs the function.
 
-Imported by the fork server, of which the processes are copies, it imports for all of them what
-takes long, and sees to it that the server leaves nothing behind.
+The fork server imports this module too: it preloads torch for all processes and deletes the folder
+of its socket when it exits.
 """
 
 import atexit
@@ -25,93 +25,96 @@ import torch
 from torch import distributed
 
 
-def output_file(folder: Path, rank: int) -> Path:
-    """Name the file that keeps what a process prints."""
+def output_path(folder: Path, rank: int) -> Path:
+    """Return the path of the file to which the process of a rank prints."""
     return folder / f"output-{rank}"
 
 
-def work(
-    rank: int, size: int, folder: Path, job: bytes, answers: Connection, limit_s: float
+def run_rank(
+    rank: int,
+    world_size: int,
+    folder: Path,
+    pickled_call: bytes,
+    connection: Connection,
+    gloo_timeout_s: float,
 ) -> None:
-    """Join a process group of this size, run the function of ``job``, answer, and wait.
+    """Join the process group, run the pickled function and send its result.
 
-    The answer is ``(None, result)`` or ``(error in one line, traceback)``, pickled.
-    The process stays in the group until the one that started it has all answers,
-    so that none loses its partner in the last exchange.
+    The message is ``(None, result)`` or ``(error in one line, traceback)``, pickled. The process
+    stays in the group until the parent has received all results, since another process may still
+    be in a collective with it.
     """
-    _print_into(output_file(folder, rank))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # not as the fork server does
-    torch.set_num_threads(1)  # they share the machine
-    _stay_on_this_machine()
+    _redirect_output(output_path(folder, rank))
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # resets the handler of the fork server
+    torch.set_num_threads(1)
+    _use_loopback_interface()
     try:
-        # mypy: torch.distributed has it from a compiled module without declaring it.
-        store = distributed.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
-        limit = timedelta(seconds=limit_s)
+        # torch.distributed re-exports FileStore from a compiled module without declaring it.
+        store = distributed.FileStore(str(folder / "store"), world_size)  # type: ignore[attr-defined]
+        timeout = timedelta(seconds=gloo_timeout_s)
         distributed.init_process_group(
-            "gloo", store=store, rank=rank, world_size=size, timeout=limit
+            "gloo", store=store, rank=rank, world_size=world_size, timeout=timeout
         )
-        function, args = pickle.loads(job)
-        answer = cloudpickle.dumps((None, function(*args)))
+        function, args = pickle.loads(pickled_call)
+        message = cloudpickle.dumps((None, function(*args)))
     except Exception as error:
-        told = (f"{type(error).__name__}: {error}", traceback.format_exc())
-        answer = pickle.dumps(told)
-    answers.send_bytes(answer)
-    answers.recv_bytes()
+        message = pickle.dumps((f"{type(error).__name__}: {error}", traceback.format_exc()))
+    connection.send_bytes(message)
+    connection.recv_bytes()
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
 
-def _print_into(path: Path) -> None:
-    """Send all output to a file, that of libraries and of a crash as well."""
+def _redirect_output(path: Path) -> None:
+    """Redirect stdout and stderr to a file, including those of C++ libraries and crashes."""
     with path.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     faulthandler.enable(2)
 
 
-def _end_with_parent() -> None:
-    """End when the process that started this one is gone, which then cannot end it."""
+def _exit_with_parent() -> None:
+    """Exit when the parent process has ended."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
     os._exit(1)
 
 
-def _stay_on_this_machine() -> None:
-    """Let gloo listen on the loopback interface only; it would take the host's address."""
-    loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
-    if loopback:
-        os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]
+def _use_loopback_interface() -> None:
+    """Make gloo listen on the loopback interface instead of the address of the host."""
+    loopback_names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
+    if loopback_names:
+        os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]
 
 
-def _leave_nothing_behind() -> None:
-    """See to it that the server removes the folder of its socket, however its owner ends.
+def _delete_socket_folder_at_exit() -> None:
+    """Make the fork server delete the folder of its socket even if its parent is killed.
 
-    A Jupyter kernel that is shut down terminates its children and is then killed; one that is
-    restarted is killed at once, with all that is in its session. So the server gets a session of
-    its own, notices that its owner is gone, and removes what that would have removed.
+    Jupyter kills a kernel with all processes of its session, before it can clean up. In a
+    new session the server outlives the kernel, sees that it has ended, and deletes the folder.
     """
     os.setsid()
     signal.signal(signal.SIGTERM, _exit)
-    atexit.register(_remove_listener)
+    atexit.register(_delete_socket_folder)
 
 
 def _exit(*_: object) -> NoReturn:
     sys.exit(0)
 
 
-def _remove_listener() -> None:
-    from multiprocessing import forkserver  # which Windows lacks
+def _delete_socket_folder() -> None:
+    from multiprocessing import forkserver  # missing on Windows
 
     address = getattr(forkserver._forkserver, "_forkserver_address", None)
     if isinstance(address, str) and Path(address).parent.name.startswith("pymp-"):
         shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
-if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # any other process only reads this
-    import torch._dynamo  # which the first gradient of a collective and the first optimizer import
+if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # true in the fork server only
+    import torch._dynamo  # otherwise imported by the first optimizer of each process
     import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
 
-    _leave_nothing_behind()
+    _delete_socket_folder_at_exit()
