@@ -1,5 +1,1 @@
-"""What equal means: the same bits, or a bound on how far a sum can be off.
-
-``assertions`` compares, ``rounding`` bounds the error of a sum, ``storage`` finds tensors on one
-memory and the rows of a table that a step has changed.
-"""
+"""Comparison of tensors: by their bits, within the error bound of a sum, or by their storage."""

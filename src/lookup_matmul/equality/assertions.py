@@ -1,19 +1,19 @@
-"""Assertions that name the class of equality they check, and say where and by how much it fails."""
+"""Assertions of bitwise equality and of bounded differences, with the place in the message."""
 
 import torch
 
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
-    """Raise unless two tensors hold the same bits in the same shape, dtype and device.
+    """Raise unless two tensors have the same shape, dtype, device and bits.
 
-    This sees what :func:`torch.equal` does not: ``-0.0`` differs from ``+0.0``,
-    and a NaN equals a NaN with the same bits in the same place.
+    Unlike :func:`torch.equal`, this tells ``-0.0`` from ``+0.0``, and a NaN equals a NaN with the
+    same bits.
 
-    The tensors are dense and real (or bool), of any shape; others are a TypeError. If shape, dtype,
-    device or any bit differs, that is an AssertionError, whose message counts the differing
-    elements and shows the first and the largest difference, the latter in float64.
+    Raises TypeError unless both tensors are dense and real (or bool), and AssertionError if they
+    differ; the message counts the differing elements and shows the first and the largest
+    difference.
 
     Examples
     --------
@@ -31,7 +31,7 @@ Largest difference: 0 at [1].
         raise AssertionError(f"not bitwise equal: dtype {actual.dtype}, expected {expected.dtype}.")
     differs = bits_differ(actual, expected)
     if differs.any():
-        raise AssertionError(f"not bitwise equal: {_where(differs, actual, expected)}")
+        raise AssertionError(f"not bitwise equal: {_describe(differs, actual, expected)}")
 
 
 def assert_within(
@@ -39,14 +39,12 @@ def assert_within(
 ) -> None:
     """Raise unless every element differs from the expected one by at most ``bound``.
 
-    The difference is taken in float64, so the two dtypes may differ; any NaN fails.
-    A bound of ``0.0`` asks for equal values.
+    The difference is computed in float64, so the dtypes may differ. NaNs always fail.
+    ``bound`` is a number or a tensor that broadcasts to the shape of the others.
 
-    The tensors are dense, of floating dtypes, the same shape and device; ``bound`` is at least
-    zero, and a tensor must broadcast to the shape. Tensors of other kinds are a TypeError: integers
-    are equal or not, so :func:`assert_bitwise_equal` compares them. A bound that is negative or NaN
-    is a ValueError. Another shape or device, or an element outside of the bound, is an
-    AssertionError, whose message counts these elements and shows the first and the largest
+    Raises TypeError unless both tensors are dense and of floating dtypes, ValueError if the bound
+    is negative, NaN or of another shape, and AssertionError if shapes or devices differ or an
+    element exceeds the bound; the message counts these elements and shows the first and the largest
     difference.
 
     Examples
@@ -65,24 +63,29 @@ Largest difference: 0.25 at [1].
             f"actual has dtype {actual.dtype} and expected has {expected.dtype}, "
             "expected floating dtypes; use assert_bitwise_equal for integers."
         )
-    limit = torch.as_tensor(bound, dtype=torch.float64, device=actual.device)
-    limit = limit.expand(actual.shape)  # not the tensors to a larger bound
-    if not (limit >= 0).all():
+    bounds = torch.as_tensor(bound, dtype=torch.float64, device=actual.device)
+    try:
+        bounds = bounds.expand(actual.shape)
+    except RuntimeError:
+        raise ValueError(
+            f"bound has shape {tuple(bounds.shape)}, expected one that broadcasts to "
+            f"{tuple(actual.shape)}, the shape of the tensors; reshape it or pass a number."
+        ) from None
+    if not (bounds >= 0).all():
         raise ValueError(f"bound is {bound}, expected a number of at least 0.")
-    # A NaN compares as false, so it is never inside by accident.
-    inside = difference(actual, expected) <= limit
-    if not inside.all():
-        size = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
-        raise AssertionError(f"not within {size}: {_where(~inside, actual, expected)}")
+    is_within = difference(actual, expected) <= bounds  # False for NaN
+    if not is_within.all():
+        limit = f"{bound:g}" if isinstance(bound, float | int) else "the bound of each element"
+        raise AssertionError(f"not within {limit}: {_describe(~is_within, actual, expected)}")
 
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Tell for each element whether the bits differ; both tensors have one shape and dtype."""
+    """Return a bool mask of the elements whose bits differ; shapes and dtypes must be equal."""
     return bits_of(first) != bits_of(second)
 
 
 def check_dense_real(name: str, tensor: torch.Tensor) -> None:
-    """Raise unless a tensor has bits that can be compared one element with one element."""
+    """Raise TypeError unless ``tensor`` is a dense, real tensor."""
     __tracebackhide__ = True
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(
@@ -97,9 +100,9 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
 
 
 def bits_of(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of each element as an integer of its size."""
-    # The imaginary part of a conjugate carries a sign that is not in its bits yet.
-    return tensor.detach().resolve_neg().contiguous().view(_BITS[tensor.element_size()])
+    """Return the bits of each element as an integer of the same size."""
+    # The imaginary part of a conjugate is negated lazily.
+    return tensor.detach().resolve_neg().contiguous().view(_INTEGER_OF_SIZE[tensor.element_size()])
 
 
 def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
@@ -113,23 +116,23 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
-    """Return the absolute differences in float64; both tensors have one shape."""
-    a, b = actual.detach().double(), expected.detach().double()
-    # Equal infinities have no distance, although their difference is NaN.
-    return torch.where(a == b, 0.0, (a - b).abs())
+    """Return the absolute differences in float64; the shapes must be equal."""
+    actual, expected = actual.detach().double(), expected.detach().double()
+    # The difference of equal infinities is 0 here, not NaN.
+    return torch.where(actual == expected, 0.0, (actual - expected).abs())
 
 
-def _where(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
-    first = [int(i) for i in differs.nonzero()[0]]
-    gap = difference(actual, expected).masked_fill(~differs, -1.0)
-    largest = [int(i) for i in torch.unravel_index(gap.argmax(), gap.shape)]
-    elements = [tensor[tuple(first)] for tensor in (actual, expected)]
-    shown, wanted = (str(element.item()) for element in elements)
-    if shown == wanted and actual.dtype == expected.dtype:  # two NaNs
+def _describe(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
+    first_index = [int(i) for i in differs.nonzero()[0]]
+    differences = difference(actual, expected).masked_fill(~differs, -1.0)
+    largest_index = [int(i) for i in torch.unravel_index(differences.argmax(), differences.shape)]
+    elements = [tensor[tuple(first_index)] for tensor in (actual, expected)]
+    actual_text, expected_text = (str(element.item()) for element in elements)
+    if actual_text == expected_text and actual.dtype == expected.dtype:  # two NaNs
         bits = [bits_of(element).item() % 2 ** (8 * element.element_size()) for element in elements]
-        shown, wanted = (f"{shown} (bits {number:#x})" for number in bits)
+        actual_text, expected_text = (f"{actual_text} (bits {value:#x})" for value in bits)
     return (
         f"{int(differs.sum())} of {differs.numel()} elements differ. "
-        f"First at {first}: {shown}, expected {wanted}. "
-        f"Largest difference: {float(gap.max()):.4g} at {largest}."
+        f"First at {first_index}: {actual_text}, expected {expected_text}. "
+        f"Largest difference: {float(differences.max()):.4g} at {largest_index}."
     )

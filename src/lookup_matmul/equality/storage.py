@@ -1,4 +1,4 @@
-"""Whether two tensors lie in one storage, and which rows of a table a step has changed."""
+"""Detection of tensors that share storage, and of changed rows of a table."""
 
 import torch
 
@@ -6,11 +6,10 @@ from lookup_matmul.equality.assertions import bits_differ, check_dense_real
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Tell whether two tensors lie in one storage, so that writing to one may change the other.
+    """Return whether the storages of two dense tensors are the same or overlap in memory.
 
-    They are dense, of any shape and dtype. Returns whether they view one storage, or storages that
-    overlap, as of views of a NumPy array; never for tensors that are empty or on the device
-    ``meta``, which hold nothing to share.
+    Writing to one of the tensors may then change the other. The result is ``False`` for tensors
+    that are empty or on the device ``meta``.
 
     Examples
     --------
@@ -18,25 +17,24 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
     >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())
     (True, False)
     """
-    (begin, end), (other_begin, other_end) = _extent(first), _extent(second)
-    overlap = max(begin, other_begin) < min(end, other_end)
-    filled = first.numel() > 0 < second.numel()
-    return overlap and filled and first.device == second.device
+    if first.device != second.device or not first.numel() or not second.numel():
+        return False
+    (start_1, end_1), (start_2, end_2) = _address_range(first), _address_range(second)
+    return max(start_1, start_2) < min(end_1, end_2)
 
 
-def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+def _address_range(tensor: torch.Tensor) -> tuple[int, int]:
     storage = tensor.untyped_storage()
-    begin = storage.data_ptr()
-    return begin, begin + storage.nbytes() if begin else 0  # a meta tensor has sizes only
+    start = storage.data_ptr()
+    return start, start + storage.nbytes() if start else 0  # the address on meta is 0
 
 
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """Tell for each row whether any of its bits changed, as bools of shape (vocabulary size,).
+    """Return a bool mask of shape (vocabulary size,) of the rows in which any bit changed.
 
-    ``before`` and ``after`` are the table at two times, of the same shape (vocabulary size,
-    embedding dimension) and dtype; ``before`` must be a copy, or it has moved along. Other tensors
-    than dense real ones are a TypeError; shapes or dtypes that differ, tables that are not
-    two-dimensional, and tables in one storage are a ValueError.
+    ``before`` and ``after`` are the same table at two times, of shape (vocabulary size, embedding
+    dimension); ``before`` must be a copy. Raises TypeError unless both are dense and real, and
+    ValueError if shapes or dtypes differ, they are not two-dimensional, or they share storage.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""One table on several processes: cut, run and counted.
+"""Sharding a table over several processes of this machine.
 
-It needs cloudpickle (the extra ``sharded``) and is imported by its own name.
+This requires cloudpickle (the extra ``sharded``) and is not imported by ``lookup_matmul``.
 """
 
 from lookup_matmul.sharded.cuts import cut

@@ -1,16 +1,15 @@
-"""Assign the rows or columns of a table to processes."""
+"""Partition of the rows or columns of a table among processes."""
+
+from itertools import pairwise
 
 
 def cut(size: int, parts: int) -> list[slice]:
-    """Return one slice of ``size`` rows for each of ``parts`` processes.
+    """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` does.
 
-    All parts have the same size, except that the last ones may be smaller or empty, as for
-    :func:`torch.chunk` and for a ``DTensor`` with ``Shard``.
+    A ``DTensor`` with ``Shard`` is cut in the same way. All parts are of equal size, except that
+    the last ones may be smaller or empty.
 
-    Raises
-    ------
-    ValueError
-        If ``size`` is negative or ``parts`` is not positive.
+    Raises ValueError if ``size`` is negative or ``parts`` is less than one.
 
     Examples
     --------
@@ -20,6 +19,10 @@ def cut(size: int, parts: int) -> list[slice]:
     [2, 2, 1, 0]
     """
     if size < 0 or parts < 1:
-        raise ValueError(f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1.")
-    step = -(-size // parts)
-    return [slice(min(k * step, size), min((k + 1) * step, size)) for k in range(parts)]
+        raise ValueError(
+            f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1; "
+            "pass the number of rows and the number of processes."
+        )
+    chunk_size = -(-size // parts)
+    starts = [min(k * chunk_size, size) for k in range(parts + 1)]
+    return [slice(start, stop) for start, stop in pairwise(starts)]

@@ -1,4 +1,4 @@
-"""Count the bytes that a process has sent, from the statistics of its sockets."""
+"""Measurement of the bytes that a process has sent over TCP."""
 
 import socket
 import struct
@@ -7,12 +7,13 @@ from pathlib import Path
 
 
 def tcp_sent_bytes() -> int | None:
-    """Return how many bytes the open TCP connections of this process have sent.
+    """Return the number of bytes sent over the open TCP connections of this process.
 
-    Return None on systems other than Linux 4.19 and later. Packet headers, retransmissions and
-    closed connections do not count; a connection with two descriptors counts twice. The difference
-    of two readings, each after a barrier, is what the calls between them sent, including headers of
-    gloo and of the barrier.
+    Packet headers, retransmissions and closed connections do not count; a connection with two file
+    descriptors counts twice. To measure a call, subtract two results, each taken after a barrier;
+    the difference includes the messages of the barrier.
+
+    Return ``None`` if the system does not report it, as on Linux before 4.19, macOS and Windows.
 
     Examples
     --------
@@ -32,19 +33,16 @@ def tcp_sent_bytes() -> int | None:
     total = 0
     for entry in Path("/proc/self/fd").iterdir():
         try:
-            connection = socket.socket(fileno=int(entry.name))
-        except OSError:  # no socket, or closed meanwhile
+            sock = socket.socket(fileno=int(entry.name))
+        except OSError:  # not a socket, or closed meanwhile
             continue
         try:
-            if (
-                connection.family in (socket.AF_INET, socket.AF_INET6)
-                and connection.type == socket.SOCK_STREAM
-            ):
-                tcp_info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
+            if sock.family in (socket.AF_INET, socket.AF_INET6) and sock.type == socket.SOCK_STREAM:
+                tcp_info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 216)
                 if len(tcp_info) < 216:
                     return None
-                sent, resent = struct.unpack_from("=QQ", tcp_info, 200)
-                total += sent - resent
+                bytes_sent, bytes_retransmitted = struct.unpack_from("=QQ", tcp_info, 200)
+                total += bytes_sent - bytes_retransmitted
         finally:
-            connection.detach()  # closing it would close the descriptor
+            sock.detach()  # keeps the descriptor open
     return total

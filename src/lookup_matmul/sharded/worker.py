@@ -1,6 +1,7 @@
-"""The code of one worker process: join the group, run the function, send the result.
+"""The process of one rank, which joins the process group and runs the function.
 
-The fork server imports this module, so that each worker, a copy of it, starts with torch imported.
+The fork server imports this module too: it preloads torch for all processes and deletes the folder
+of its socket when it exits.
 """
 
 import atexit
@@ -24,43 +25,49 @@ import torch
 from torch import distributed
 
 
-def output_file(folder: Path, rank: int) -> Path:
-    """Return the file with the output of a process."""
+def output_path(folder: Path, rank: int) -> Path:
+    """Return the path of the file to which the process of a rank prints."""
     return folder / f"output-{rank}"
 
 
-def work(
-    rank: int, size: int, folder: Path, job: bytes, answers: Connection, limit_s: float
+def run_rank(
+    rank: int,
+    world_size: int,
+    folder: Path,
+    pickled_call: bytes,
+    connection: Connection,
+    gloo_timeout_s: float,
 ) -> None:
-    """Join a process group, run the function of ``job``, and send its result.
+    """Join the process group, run the pickled function and send its result.
 
-    The result is a pickled ``(None, value)`` or ``(error in one line, traceback)``. The process
-    stays in the group until its parent has all results, so that no peer loses its connection.
+    The message is ``(None, result)`` or ``(error in one line, traceback)``, pickled. The process
+    stays in the group until the parent has received all results, since another process may still
+    be in a collective with it.
     """
-    _redirect_output(output_file(folder, rank))
+    _redirect_output(output_path(folder, rank))
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the fork server has a handler of its own
-    torch.set_num_threads(1)  # the processes share the cores
-    _use_loopback()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # resets the handler of the fork server
+    torch.set_num_threads(1)
+    _use_loopback_interface()
     try:
-        # mypy: torch.distributed has it from a compiled module without declaring it.
-        store = distributed.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
-        limit = timedelta(seconds=limit_s)
+        # torch.distributed re-exports FileStore from a compiled module without declaring it.
+        store = distributed.FileStore(str(folder / "store"), world_size)  # type: ignore[attr-defined]
+        timeout = timedelta(seconds=gloo_timeout_s)
         distributed.init_process_group(
-            "gloo", store=store, rank=rank, world_size=size, timeout=limit
+            "gloo", store=store, rank=rank, world_size=world_size, timeout=timeout
         )
-        function, args = pickle.loads(job)
-        answer = cloudpickle.dumps((None, function(*args)))
+        function, args = pickle.loads(pickled_call)
+        message = cloudpickle.dumps((None, function(*args)))
     except Exception as error:
-        answer = pickle.dumps((f"{type(error).__name__}: {error}", traceback.format_exc()))
-    answers.send_bytes(answer)
-    answers.recv_bytes()
+        message = pickle.dumps((f"{type(error).__name__}: {error}", traceback.format_exc()))
+    connection.send_bytes(message)
+    connection.recv_bytes()
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
 
 def _redirect_output(path: Path) -> None:
-    """Redirect all output to a file, including that of libraries and of crashes."""
+    """Redirect stdout and stderr to a file, including those of C++ libraries and crashes."""
     with path.open("wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
@@ -75,39 +82,39 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _use_loopback() -> None:
-    """Make gloo listen on the loopback interface instead of the host's address."""
-    loopback = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
-    if loopback:
-        os.environ["GLOO_SOCKET_IFNAME"] = loopback[0]
+def _use_loopback_interface() -> None:
+    """Make gloo listen on the loopback interface instead of the address of the host."""
+    loopback_names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
+    if loopback_names:
+        os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]
 
 
-def _clean_up_at_exit() -> None:
-    """Make the fork server remove the folder of its socket when its parent has ended.
+def _delete_socket_folder_at_exit() -> None:
+    """Make the fork server delete the folder of its socket even if its parent is killed.
 
-    Jupyter kills a kernel that it restarts, with all processes of its session. The server
-    therefore starts a new session and cleans up itself.
+    Jupyter kills a kernel with all processes of its session, before it can clean up. In a
+    new session the server outlives the kernel, sees that it has ended, and deletes the folder.
     """
     os.setsid()
     signal.signal(signal.SIGTERM, _exit)
-    atexit.register(_remove_listener)
+    atexit.register(_delete_socket_folder)
 
 
 def _exit(*_: object) -> NoReturn:
     sys.exit(0)
 
 
-def _remove_listener() -> None:
-    from multiprocessing import forkserver  # which Windows lacks
+def _delete_socket_folder() -> None:
+    from multiprocessing import forkserver  # missing on Windows
 
     address = getattr(forkserver._forkserver, "_forkserver_address", None)
     if isinstance(address, str) and Path(address).parent.name.startswith("pymp-"):
         shutil.rmtree(Path(address).parent, ignore_errors=True)
 
 
-if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # in the fork server only
-    import torch._dynamo  # slow, and used by gradients of collectives and by optimizers
+if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # true in the fork server only
+    import torch._dynamo  # otherwise imported by the first optimizer of each process
     import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
 
-    _clean_up_at_exit()
+    _delete_socket_folder_at_exit()

@@ -1,5 +1,5 @@
-"""Sparse rows times a table: read once from any notation, then summed as an embedding bag.
+"""Sparse rows times a table, computed as an embedding bag.
 
-``bags`` is the common notation and ``checks`` says what is bad in it, ``read`` and ``csr`` lead
-from CSR to it and back, ``sums`` adds up rows, or writes all zeros out as the baseline.
+``bags`` defines the common format and ``checks`` validates it; ``read`` converts CSR matrices to
+it and ``csr`` converts it back; ``sums`` has the weighted sum of rows and its dense baseline.
 """

@@ -1,6 +1,6 @@
-"""Sparse rows as the arguments of an embedding bag, and the kinds of notation they come in."""
+"""Sparse rows as the arguments of an embedding bag, and the formats they are read from."""
 
-from __future__ import annotations  # the reference shows an alias by its name
+from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 import sys
 from collections.abc import Sequence
@@ -18,14 +18,15 @@ class Bags(NamedTuple):
     Attributes
     ----------
     ids : torch.Tensor
-        Shape (number of entries,), int32 or int64: the column of each entry, row after row.
+        Shape (number of entries,), int32 or int64: the column of each entry, row by row.
         CSR calls it ``indices``, EmbeddingBag ``input``.
     offsets : torch.Tensor
-        Shape (number of rows + 1,), int32 or int64: where each row begins, and the end.
+        Shape (number of rows + 1,), int32 or int64: the first entry of each row,
+        then the number of entries.
         CSR calls it ``indptr``, EmbeddingBag ``offsets`` with ``include_last_offset=True``.
     weights : torch.Tensor, optional
         Shape (number of entries,), an integer or floating dtype: the value of each entry.
-        CSR calls it ``data``, EmbeddingBag ``per_sample_weights``; ``None`` stands for ones.
+        CSR calls it ``data``, EmbeddingBag ``per_sample_weights``; ``None`` means ones.
 
     Examples
     --------
@@ -44,7 +45,7 @@ Rows: TypeAlias = "sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequenc
 
 
 class Names(NamedTuple):
-    """What a notation calls the members of :class:`Bags`."""
+    """The names of the members of :class:`Bags` in another format, for error messages."""
 
     ids: str
     offsets: str
@@ -57,6 +58,6 @@ TORCH = Names("col_indices", "crow_indices", "values")
 
 
 def is_scipy(rows: object) -> bool:
-    """Tell whether rows are a sparse matrix of SciPy, which whoever holds one has imported."""
+    """Return whether ``rows`` is a sparse matrix of SciPy, without importing SciPy."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     return scipy_sparse is not None and bool(scipy_sparse.issparse(rows))

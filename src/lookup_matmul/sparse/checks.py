@@ -1,4 +1,4 @@
-"""What counts as bad input among sparse rows, in the words of the notation they come in."""
+"""Checks of sparse rows, with messages in the terms of the format that was passed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from lookup_matmul.sparse.bags import BAGS, SCIPY, Bags, Names
 
 
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
-    """Raise unless the arrays of ``bags`` describe rows over ``vocab_size`` columns.
+    """Raise unless ``bags`` describes sparse rows over ``vocab_size`` columns.
 
-    A tuple or list of the members will do. ``vocab_size`` is the number of rows of the table that
-    they will meet; if it is ``None``, not known yet, ids need only not be negative.
+    ``bags`` may be a tuple or list. ``vocab_size`` is the number of rows of the table; ``None``
+    means that it is unknown, and ids must then only be nonnegative.
 
-    A member that is no tensor, another number of them than two or three, ids or offsets that are
-    neither int32 nor int64, weights that are neither integers nor floats, and a ``vocab_size`` that
-    is no ``int`` are a TypeError. A member that is not one-dimensional or on the device ``meta``,
-    not as many weights as ids, a negative ``vocab_size``, and offsets that are empty, do not begin
-    with 0, fall, or do not end at the number of ids are a ValueError. An id that is negative or at
-    least ``vocab_size`` is an IndexError.
+    Raises TypeError if ``bags`` is not two or three tensors, ids or offsets are not int32 or int64,
+    weights are Boolean or complex, or ``vocab_size`` is not an ``int``. Raises ValueError if a
+    member is not one-dimensional or is on the device ``meta``, the numbers of weights and ids
+    differ, ``vocab_size`` is negative, or the offsets are empty, do not start at 0, decrease, or do
+    not end at the number of ids. Raises IndexError if an id is outside of the columns.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
 
 
 def as_bags(members: Sequence[Any]) -> Bags:
-    """Return two or three tensors as :class:`Bags`, or raise unless that is what arrived."""
+    """Return a tuple or list of two or three tensors as :class:`Bags`, or raise TypeError."""
     if not isinstance(members, tuple | list) or len(members) not in (2, 3):
         count = f" of {len(members)}" if isinstance(members, tuple | list) else ""
         raise TypeError(
@@ -58,7 +57,7 @@ def as_bags(members: Sequence[Any]) -> Bags:
 
 
 def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
-    """Raise as :func:`check_bags` does, in the words of the notation that was read."""
+    """Raise as :func:`check_bags` does, with the member names of the format that was read."""
     ids, offsets, weights = bags
     for name, member in zip(names, bags, strict=True):
         if member is not None and (member.dim() != 1 or member.layout is not torch.strided):
@@ -86,8 +85,8 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
         )
     _check_offsets(offsets, len(ids), names)
     if outside := find_outside(ids, columns, "column", "entries"):
-        place, value, message = outside
-        row = int(torch.searchsorted(offsets, place[0], right=True)) - 1
+        index, value, message = outside
+        row = int(torch.searchsorted(offsets, index[0], right=True)) - 1
         remedy = (
             "A negative column does not count from the end: leave the entry out."
             if value < 0
@@ -96,9 +95,9 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
         raise IndexError(f"row {row} names column {value}, {message} {remedy}")
 
 
-def _check_offsets(offsets: torch.Tensor, entries: int, names: Names) -> None:
-    """Raise unless the offsets begin with 0, never fall, and end at the number of entries."""
-    name, end = names.offsets, len(offsets) - 1
+def _check_offsets(offsets: torch.Tensor, entry_count: int, names: Names) -> None:
+    """Raise unless the offsets start at 0, never decrease, and end at the number of entries."""
+    name, row_count = names.offsets, len(offsets) - 1
     if not len(offsets):
         raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
     if (first := int(offsets[0])) != 0:
@@ -106,20 +105,22 @@ def _check_offsets(offsets: torch.Tensor, entries: int, names: Names) -> None:
             f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "
             "subtract the first element if this is a slice of a larger matrix."
         )
-    falls = offsets[1:] < offsets[:-1]
-    if falls.any():
-        row = int(falls.int().argmax())
+    decreases = offsets[1:] < offsets[:-1]
+    if decreases.any():
+        row = int(decreases.int().argmax())
         raise ValueError(
             f"row {row} begins at {int(offsets[row])} and ends at {int(offsets[row + 1])}, "
             f"expected offsets that never fall; correct {name}[{row + 1}]."
         )
-    if (last := int(offsets[-1])) != entries:
-        place = f"row {end - 1} ends at {name}[{end}] = {last}" if end else f"{name} is [0]"
+    if (last := int(offsets[-1])) != entry_count:
+        problem = f"{name} is [0]"
+        if row_count:
+            problem = f"row {row_count - 1} ends at {name}[{row_count}] = {last}"
         remedy = (
             "append it if the offsets are only the beginnings (include_last_offset=False)"
             if names is BAGS
             else "drop what lies beyond with rows.prune()"
-            if names is SCIPY and last < entries
-            else f"correct {name}[{end}], or the arrays if some are cut off"
+            if names is SCIPY and last < entry_count
+            else f"correct {name}[{row_count}], or the arrays if some are cut off"
         )
-        raise ValueError(f"{place}, expected {entries}, the number of entries; {remedy}.")
+        raise ValueError(f"{problem}, expected {entry_count}, the number of entries; {remedy}.")

@@ -1,6 +1,6 @@
-"""Sparse rows read from any of their notations, and checked."""
+"""Conversion of sparse rows of any supported format to :class:`Bags`."""
 
-from __future__ import annotations  # the reference shows an alias by its name
+from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,22 +13,20 @@ from lookup_matmul.sparse.checks import as_bags, check_arrays
 
 
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
-    """Read sparse rows as the arguments of an embedding bag, without copying.
+    """Convert sparse rows to the arguments of an embedding bag without copying.
 
-    Unsorted columns, duplicates, stored zeros and empty rows are all allowed; members of
-    :class:`Bags` are only checked, and with ``check=False`` the caller vouches for any arrays.
-    Returns :class:`Bags` that share memory with ``rows``; gradients reach the values of a torch CSR
-    tensor. An array of SciPy that is read-only or not contiguous is copied.
+    Unsorted columns, duplicates, stored zeros and empty rows are allowed; with ``check=False``
+    nothing is checked. Return :class:`Bags` that share memory with ``rows``; gradients flow to the
+    values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
 
-    Rows of another kind or format, and arrays of a dtype that is not allowed, are a TypeError.
-    Arrays that do not fit together, as :func:`check_bags` says, or have another byte order are a
-    ValueError. A column that is negative or not below the number of columns is an IndexError.
+    Raises TypeError for rows of another type, format or dtype, ValueError for arrays that do not
+    fit together (see :func:`check_bags`) or are not in native byte order, and IndexError for a
+    column outside of the matrix.
 
     Notes
     -----
-    SciPy edits a matrix in place where nobody would expect it: ``rows != 0`` adds up duplicates.
-    The bags then change too, and torch does not notice, not even between forward and backward.
-    Where that can happen, read ``rows.copy()``.
+    SciPy changes a matrix in place even in ``rows != 0``, which adds up duplicates. The bags then
+    change too, and autograd does not notice. Read ``rows.copy()`` to avoid that.
 
     Examples
     --------
@@ -44,11 +42,11 @@ tensor([2, 3, 1]))
 def read_rows(
     rows: Rows, columns: int | None, device: torch.device | None, *, check: bool, copy: bool = False
 ) -> Bags:
-    """Return rows as bags over ``columns``, or their own number of columns, on ``device``.
+    """Convert rows to :class:`Bags`, and check them against ``columns`` if it is not ``None``.
 
-    Only the arrays of SciPy are moved, and copied if ``copy`` says so.
+    Only SciPy arrays are moved to ``device``, and only they are copied if ``copy`` is true.
     """
-    shape: Sequence[int] | None = None
+    shape: Sequence[int] | None = None  # Bags have no number of columns
     if isinstance(rows, torch.Tensor):
         names, shape, bags = TORCH, rows.shape, _from_torch(rows)
     elif isinstance(rows, tuple | list):
@@ -98,10 +96,10 @@ def _from_scipy(rows: Any, copy: bool) -> Bags:
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, expected "
             "CSR with two dimensions; convert a matrix with rows.tocsr()."
         )
-    return Bags(*(_tensor(array, copy) for array in (rows.indices, rows.indptr, rows.data)))
+    return Bags(*(_to_tensor(array, copy) for array in (rows.indices, rows.indptr, rows.data)))
 
 
-def _tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
-    """Share the memory of an array, or copy one that is read-only or not contiguous."""
+def _to_tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
+    """Return a tensor that shares the memory of an array, or of a copy if torch cannot share it."""
     shareable = array.flags.c_contiguous and array.flags.writeable
     return torch.from_numpy(array.copy() if copy or not shareable else array)

@@ -1,6 +1,6 @@
-"""The third form, a weighted sum of a table's rows, and the dense product, its baseline."""
+"""Weighted sums of the rows of a table, and the dense product as their baseline."""
 
-from __future__ import annotations  # the reference shows an alias by its name
+from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 import torch
 
@@ -10,48 +10,39 @@ from lookup_matmul.sparse.read import read_rows
 
 
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
-    """Add up the rows of ``weight`` that each sparse row names, each times its value.
+    """Return for each sparse row the sum of the rows of ``weight``, each times its value.
 
-    Equal to :func:`dense_matmul` within the rounding of a sum, in the weight's own precision:
-    a row with ``n`` entries is off the exact sum by at most ``rounding_bound(n + 1, dtype)``
-    times the sum of its terms' absolute values, since each of the ``n`` products is rounded
-    and so is each of the ``n - 1`` additions.
-    Values that are converted to the weight's dtype are rounded once more: ``n + 2``.
-    Both hold as long as nothing over- or underflows.
-    Columns without an entry are never read, so NaN or infinity there stays there.
+    The result equals :func:`dense_matmul` up to rounding: the error of a row with ``n`` entries is
+    at most ``rounding_bound(n + 1, dtype)`` times the sum of the absolute values of its terms, or
+    ``n + 2`` if the values are converted to the dtype of ``weight``, as long as nothing over- or
+    underflows. Rows of ``weight`` without an entry are never read, so that a NaN in them does not
+    spread.
 
-    The rows come in any notation. Empty ones give zeros, duplicates add up, the order of the
-    columns is free, a stored zero is an entry like any other, and values of another dtype are
-    converted to the weight's. ``weight`` has shape (vocabulary size, embedding dimension) and a
-    floating dtype. Tensors in ``rows`` have to be on its device; the arrays of SciPy are copied to
-    it.
+    The rows have any format of :func:`to_bags`. Empty rows give zeros, duplicates add up, and
+    values of another dtype are converted. ``weight`` has shape (vocabulary size, embedding
+    dimension) and a floating dtype. Tensors in ``rows`` must be on its device; SciPy arrays are
+    copied to it.
 
-    Returns shape (number of rows, embedding dimension), dtype and device of ``weight``.
-    Gradients flow to ``weight`` and to values that are tensors and require them, once:
-    torch has no second derivative of an embedding bag, and none in forward mode;
-    :func:`dense_matmul` has both.
+    Return a tensor of shape (number of rows, embedding dimension) with the dtype and device of
+    ``weight``. Gradients flow to ``weight`` and to values that are tensors. torch has neither
+    second derivatives nor forward mode for an embedding bag; :func:`dense_matmul` has both.
 
-    An argument of another kind, format or dtype is a TypeError. Another number of columns than rows
-    of the table, arrays that do not fit together or have another byte order, and any tensor on the
-    device ``meta`` are a ValueError. A column that is negative or not below the vocabulary size is
-    an IndexError. Two other devices are left to torch. With ``check=False`` the caller vouches for
-    the input, and a broken matrix may crash the process.
+    Raises TypeError for an argument of another type, format or dtype, ValueError if the number of
+    columns differs from the number of rows of ``weight``, arrays do not fit together or a tensor is
+    on the device ``meta``, and IndexError for a column outside of the vocabulary. With
+    ``check=False`` nothing is checked, and a broken matrix may crash the process.
 
     Notes
     -----
-    It is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"`` on the arrays as they are.
-    The arrays of SciPy are copied if a gradient of ``weight`` may be asked for:
-    ``backward`` reads them again, and SciPy edits a matrix in place even in ``rows != 0``.
+    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``. SciPy arrays are copied
+    if ``weight`` may need a gradient, since ``backward`` reads them again.
 
-    On a CPU, in float16 and bfloat16 the gradient of a row that many entries name stands still
-    once one more term is at most half a step of the sum: 5,000 ones come to 2,048 and to 256.
-    Train such a table in float32.
+    On a CPU, torch adds up float16 and bfloat16 gradients of ``weight`` in that dtype: 5,000
+    gradients of one give 2,048 and 256. Train such a table in float32.
 
-    The checks read the ids once and the offsets twice, and bring five numbers to the CPU.
-    Under :func:`torch.compile` they break the graph; a torch CSR tensor breaks it too,
-    and its values may not require a gradient there.
-    The transforms of :mod:`torch.func` cannot open such a tensor: read it with
-    :func:`to_bags` before.
+    The checks synchronize with an accelerator and break the graph of :func:`torch.compile`. A torch
+    CSR tensor breaks the graph too, and its values must not require a gradient there; convert it
+    with :func:`to_bags` before a transform of :mod:`torch.func`.
 
     Examples
     --------
@@ -66,8 +57,8 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     """
     if check:
         check_weight(weight)
-        check_matmul_dtype(weight)
-    # Backward reads the arrays again, and torch cannot see what SciPy writes in the meantime.
+        check_multiplied(weight)
+    # Backward reads the arrays again, and autograd does not see that SciPy changed them meanwhile.
     copy = weight.requires_grad and torch.is_grad_enabled()
     bags = read_rows(rows, weight.shape[0], weight.device, check=check, copy=copy)
     ids, offsets, weights = bags
@@ -81,15 +72,15 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
 def dense_rows(
     rows: Rows, vocab_size: int, *, dtype: torch.dtype | None = None, check: bool = True
 ) -> torch.Tensor:
-    """Write sparse rows out, zeros included.
+    """Convert sparse rows to a dense matrix.
 
-    The rows are as for :func:`sum_of_rows`, whose errors this has; duplicates add up. Returns shape
-    (number of rows, vocab_size) on their device; gradients flow to values that are tensors and
-    require them. The ``dtype`` is by default :func:`torch.get_default_dtype`; an integer one,
-    signed or uint8, takes integer values only, and those that it cannot hold wrap around.
+    The rows and errors are those of :func:`sum_of_rows`. Duplicates add up; for float16 and
+    bfloat16, in float32. Return a tensor of shape (number of rows, vocab_size) on the device of the
+    rows; gradients flow to values that are tensors. ``dtype`` defaults to
+    :func:`torch.get_default_dtype`; integer dtypes wrap around on overflow.
 
-    A dtype that would cut fractions off, and a ``vocab_size`` that is no ``int``, are a TypeError,
-    a negative one is a ValueError. ``check=False`` leaves a broken matrix to torch.
+    Raises TypeError if ``dtype`` would truncate fractions or ``vocab_size`` is not an ``int``, and
+    ValueError if it is negative.
 
     Examples
     --------
@@ -102,22 +93,22 @@ def dense_rows(
         check_vocab_size(vocab_size)
     bags = read_rows(rows, vocab_size, None, check=check)
     dtype = dtype or torch.get_default_dtype()
-    values = torch.bool if bags.weights is None else bags.weights.dtype
-    if check and not torch.can_cast(values, dtype):
+    value_dtype = torch.bool if bags.weights is None else bags.weights.dtype
+    if check and not torch.can_cast(value_dtype, dtype):
         raise TypeError(
-            f"dtype is {dtype} and the values are {values}, expected a floating dtype, which keeps "
-            f"fractions; take dtype={values}."
+            f"dtype is {dtype} and the values are {value_dtype}, expected a floating dtype, which "
+            f"keeps fractions; take dtype={value_dtype}."
         )
-    return _written_out(bags, vocab_size, dtype)
+    return _to_dense(bags, vocab_size, dtype)
 
 
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
-    """Multiply the rows, written out with all their zeros, by ``weight``.
+    """Convert sparse rows to a dense matrix and multiply it by ``weight``.
 
-    The baseline of :func:`sum_of_rows`: what :class:`torch.nn.Linear` does with a dense batch.
-    Arguments, result and errors are those of :func:`sum_of_rows`, but derivatives of any order flow
-    to ``weight`` and to the values, and under :class:`torch.autocast` the result has the dtype that
-    it chooses for products. ``check=False`` leaves a broken matrix to torch.
+    This is the baseline of :func:`sum_of_rows`, as :class:`torch.nn.Linear` computes it for a dense
+    batch. Arguments, result and errors are those of :func:`sum_of_rows`, but all derivatives are
+    supported, and :class:`torch.autocast` may choose the dtype of the result. Duplicates add up as
+    in :func:`dense_rows`.
 
     Examples
     --------
@@ -130,14 +121,17 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
         check_weight(weight)
         check_matmul_dtype(weight)
     bags = read_rows(rows, weight.shape[0], weight.device, check=check)
-    return _written_out(bags, weight.shape[0], weight.dtype) @ weight
+    return _to_dense(bags, weight.shape[0], weight.dtype) @ weight
 
 
-def _written_out(bags: Bags, columns: int, dtype: torch.dtype) -> torch.Tensor:
+def _to_dense(bags: Bags, columns: int, dtype: torch.dtype) -> torch.Tensor:
     ids, offsets, weights = bags
     values = torch.ones_like(ids) if weights is None else weights
-    owners = torch.arange(len(offsets) - 1, device=ids.device)
-    owners = owners.repeat_interleave(offsets.diff(), output_size=ids.numel())
-    # Made from the values, the zeros have what a transform such as torch.func.vmap adds to them.
-    dense = values.new_zeros(len(offsets) - 1, columns, dtype=dtype)
-    return dense.index_put_((owners, ids.long()), values.to(dtype), accumulate=True)
+    row_indices = torch.arange(len(offsets) - 1, device=ids.device)
+    row_indices = row_indices.repeat_interleave(offsets.diff(), output_size=ids.numel())
+    # In half precision a sum of duplicates would stop growing: 5,000 ones give 256 in bfloat16.
+    sum_dtype = torch.float32 if dtype.is_floating_point and dtype.itemsize < 4 else dtype
+    # new_zeros keeps the batch dimension that torch.func.vmap adds to the values.
+    dense = values.new_zeros(len(offsets) - 1, columns, dtype=sum_dtype)
+    indices = (row_indices, ids.long())
+    return dense.index_put_(indices, values.to(dtype).to(sum_dtype), accumulate=True).to(dtype)

@@ -1,4 +1,4 @@
-"""The assertions pass where they should, and fail with the place and the size of the difference."""
+"""Assertions of equality, and the place and size of the difference in their messages."""
 
 import re
 
@@ -16,7 +16,7 @@ QUIET_NANS = torch.tensor([0x7FC00000, 0x7FC00001], dtype=torch.int32).view(torc
     [torch.tensor([1.0, -0.0, NAN, INF]), torch.tensor([True]), torch.tensor(3), torch.empty(0, 2)],
 )
 def test_a_tensor_is_bitwise_equal_to_its_copy(values):
-    """Whatever it holds, at any strides, and a Parameter without being detached."""
+    """Also a Parameter, and a tensor that is not contiguous."""
     assert_bitwise_equal(values, values.clone())
     if values.is_floating_point():
         assert_bitwise_equal(torch.nn.Parameter(values), values)
@@ -25,14 +25,14 @@ def test_a_tensor_is_bitwise_equal_to_its_copy(values):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_one_bit_is_seen_in_every_dtype(dtype):
-    """The neighboring float is not equal."""
-    one = torch.ones(3, dtype=dtype)
-    neighbor = one.clone()
-    neighbor[1] += torch.finfo(dtype).eps
+def test_one_bit_makes_a_difference_in_every_dtype(dtype):
+    """The next representable number is not equal."""
+    actual = torch.ones(3, dtype=dtype)
+    expected = actual.clone()
+    expected[1] += torch.finfo(dtype).eps
     message = r"1 of 3 elements differ. First at \[1\]: 1.0, expected"
     with pytest.raises(AssertionError, match=message):
-        assert_bitwise_equal(one, neighbor)
+        assert_bitwise_equal(actual, expected)
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_one_bit_is_seen_in_every_dtype(dtype):
     ],
 )  # fmt: skip
 def test_bitwise_difference_is_described(actual, expected, message):
-    """The message says how many, where first, and where by how much at most."""
+    """The message has the count, the first and the largest difference, or what cannot be compared."""
     with pytest.raises(AssertionError, match=re.escape(message)):
         assert_bitwise_equal(actual, expected)
 
 
-def test_within_takes_the_bound_itself_and_nothing_more():
-    """A difference equal to the bound passes, the next one fails; also of each element its own."""
+def test_the_bound_is_inclusive():
+    """A difference equal to the bound passes; a tensor has a bound for each element."""
     actual, expected = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25], dtype=torch.float64)
     assert_within(actual, expected, 0.25)
     assert_within(actual, expected, torch.tensor([0.0, 0.25]))
@@ -75,41 +75,46 @@ def test_within_zero_means_equal_values():
 
 
 def test_a_nan_is_never_within():
-    """Whatever the bound, and though the other is one too."""
-    holed = torch.tensor([NAN, 1.0])
+    """Not even with an infinite bound and a NaN as the expected value."""
+    values = torch.tensor([NAN, 1.0])
     with pytest.raises(AssertionError, match=r"1 of 2 elements differ. First at \[0\]: nan"):
-        assert_within(holed, holed, INF)
+        assert_within(values, values, INF)
 
 
 @pytest.mark.parametrize("bound", [-1.0, NAN])
-def test_senseless_bounds_are_refused(bound):
-    """A bound is a number of at least zero."""
+def test_negative_and_nan_bounds_are_refused(bound):
+    """A bound is at least zero."""
     with pytest.raises(ValueError, match="expected a number of at least 0"):
         assert_within(torch.zeros(1), torch.zeros(1), bound)
 
 
-def test_a_bound_larger_than_the_tensors_is_refused():
-    """It would compare elements that do not exist."""
-    with pytest.raises(RuntimeError, match="number of sizes provided"):
-        assert_within(torch.zeros(3), torch.zeros(3), torch.ones(2, 3))
+@pytest.mark.parametrize("shape", [(2, 3), (2,), (1, 1)])
+def test_a_bound_that_does_not_broadcast_is_refused(shape):
+    """The tensors are not expanded to the shape of the bound either."""
+    message = f"bound has shape {shape}, expected one that broadcasts to (3,)"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        assert_within(torch.zeros(3), torch.zeros(3), torch.ones(shape))
 
 
-def test_a_sign_that_is_not_in_the_bits_yet_counts():
+def test_a_lazily_negated_sign_counts():
     """The imaginary part of a conjugate is a view that torch negates when it is read."""
     numbers = torch.tensor([1 + 2j, 3 - 4j])
     parts = numbers.conj().imag
     assert parts.is_neg()
     assert_bitwise_equal(parts, torch.tensor([-2.0, 4.0]))
-    assert_bitwise_equal(parts[:1], torch.tensor([-2.0]))  # contiguous, so not copied on the way
+    assert_bitwise_equal(
+        parts[:1], torch.tensor([-2.0])
+    )  # contiguous, so contiguous() keeps the view
     with pytest.raises(AssertionError, match=r"First at \[0\]: -2.0, expected 2.0"):
         assert_bitwise_equal(parts, numbers.imag)
 
 
 def test_integers_are_not_compared_through_float64():
-    """Float64 cannot tell large neighbors apart, so only the comparison of bits takes integers."""
+    """2**53 and 2**53 + 1 are the same float64; a single integer tensor is refused as well."""
     large = torch.tensor([2**53])
-    with pytest.raises(TypeError, match="use assert_bitwise_equal for integers"):
-        assert_within(large, large + 1, 0.0)
+    for pair in ((large, large + 1), (large, large.double()), (large.double(), large)):
+        with pytest.raises(TypeError, match="use assert_bitwise_equal for integers"):
+            assert_within(*pair, 0.0)
     with pytest.raises(AssertionError, match="1 of 1 elements differ"):
         assert_bitwise_equal(large, large + 1)
 
@@ -123,17 +128,17 @@ def test_integers_are_not_compared_through_float64():
         (torch.zeros(1).to_sparse(), "has layout torch.sparse_coo and dtype torch.float32, expected a dense real tensor; use .to_dense()"),
     ],
 )  # fmt: skip
-def test_other_kinds_are_refused(check, value, message):
-    """Neither lists nor sparse or complex tensors are compared, on either side."""
+def test_other_types_are_refused(check, value, message):
+    """Lists, sparse and complex tensors are refused as either argument."""
     with pytest.raises(TypeError, match=re.escape(f"actual {message}")):
         check(value, torch.zeros(1))
     with pytest.raises(TypeError, match=re.escape(f"expected {message}")):
         check(torch.zeros(1), value)
 
 
-@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # torch means to remove it
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")  # deprecated
 def test_quantized_tensors_are_refused():
-    """Their bits cannot be viewed: torch would end the process."""
+    """Viewing their bits would crash the process."""
     quantized = torch.quantize_per_tensor(torch.zeros(1), 1.0, 0, torch.quint8)
     with pytest.raises(TypeError, match=r"dtype torch.quint8, expected .* \.dequantize\(\)"):
         assert_bitwise_equal(quantized, quantized)

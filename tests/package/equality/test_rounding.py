@@ -1,4 +1,4 @@
-"""The bound holds for sums in any order, is not far from being reached, and refuses what it cannot say."""
+"""The bound of rounding errors holds for sums in any order."""
 
 from fractions import Fraction
 from functools import reduce
@@ -15,18 +15,16 @@ DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 @given(st.integers(1, 60), st.sampled_from(DTYPES), st.integers(0, 2**31))
 def test_every_order_stays_within_the_bound(terms, dtype, seed):
-    """Against the exact sum in rational arithmetic."""
+    """The oracle is the exact sum in rational arithmetic."""
     generator = torch.Generator().manual_seed(seed)
     values = torch.randn(terms, generator=generator).to(dtype)
     exact = sum(map(Fraction, values.tolist()))
-    allowed = Fraction(rounding_bound(terms, dtype)) * sum(
-        abs(Fraction(x)) for x in values.tolist()
-    )
+    bound = Fraction(rounding_bound(terms, dtype)) * sum(abs(Fraction(x)) for x in values.tolist())
     for order in (values, values.flip(0), values[torch.randperm(terms, generator=generator)]):
-        assert abs(Fraction(reduce(torch.add, order).item()) - exact) <= allowed
+        assert abs(Fraction(reduce(torch.add, order).item()) - exact) <= bound
 
 
-def test_the_bound_is_the_theorems():
+def test_the_bound_has_the_value_of_the_theorem():
     """129 terms in bfloat16: 128 times 1/256 is a half, and a half divided by a half is 1."""
     assert rounding_bound(129, torch.bfloat16) == 1.0
 
@@ -38,7 +36,7 @@ def test_the_bound_is_the_theorems():
         (2**8 + 1, torch.bfloat16, "fewer than 257 for torch.bfloat16; sum in a wider dtype"),
     ],
 )  # fmt: skip
-def test_where_the_theorem_is_silent_it_says_so(terms, dtype, message):
+def test_numbers_of_terms_without_a_bound_are_refused(terms, dtype, message):
     """Too few terms, or too many."""
     with pytest.raises(ValueError, match=message):
         rounding_bound(terms, dtype)

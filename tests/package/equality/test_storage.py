@@ -1,4 +1,4 @@
-"""Tensors on one storage are found, however they view it, and rows that moved by their bits."""
+"""Detection of tensors that share storage, and of rows whose bits changed."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ import torch
 from lookup_matmul import rows_moved, shares_storage
 
 
-def test_shares_storage_sees_views_and_ignores_empty_tensors():
-    """Any view counts, an empty tensor holds nothing."""
+def test_views_share_storage_and_empty_tensors_do_not():
+    """Neither do copies and tensors on the device meta."""
     weight = torch.zeros(4, 5)
     assert shares_storage(weight, weight[1:, ::2].T)
     assert not shares_storage(weight, weight.clone())
@@ -18,35 +18,36 @@ def test_shares_storage_sees_views_and_ignores_empty_tensors():
     assert not shares_storage(weight.to("meta"), weight.to("meta"))
 
 
-class Elsewhere(torch.Tensor):
-    """A tensor that says it is on an accelerator, whose addresses are its own."""
+class TensorOnAccelerator(torch.Tensor):
+    """A tensor that claims to be on another device."""
 
     device = "an accelerator"
 
 
-def test_storages_of_two_devices_are_two():
-    """Even where their addresses are the same."""
+def test_tensors_on_two_devices_do_not_share_storage():
+    """Even if their addresses are equal."""
     weight = torch.zeros(4, 5)
-    assert not shares_storage(weight, weight.as_subclass(Elsewhere))
-    assert shares_storage(weight.as_subclass(Elsewhere), weight.T.as_subclass(Elsewhere))
+    on_accelerator = weight.as_subclass(TensorOnAccelerator)
+    assert not shares_storage(weight, on_accelerator)
+    assert shares_storage(on_accelerator, weight.T.as_subclass(TensorOnAccelerator))
 
 
-def test_shares_storage_sees_views_of_one_array():
-    """Torch makes a storage of each; where they overlap, a change of one is one of the other."""
+def test_overlapping_views_of_an_array_share_storage():
+    """``torch.from_numpy`` makes a storage for each view of a NumPy array."""
     array = np.zeros(8, np.float32)
-    full, end, begin = (torch.from_numpy(part) for part in (array, array[3:], array[:3]))
-    assert shares_storage(full, end)
-    assert shares_storage(end, full)
-    assert shares_storage(begin, full)
-    assert shares_storage(end[:1], full[:1])  # as of two views of one tensor
-    assert not shares_storage(begin, end)
+    full, tail, head = (torch.from_numpy(view) for view in (array, array[3:], array[:3]))
+    assert shares_storage(full, tail)
+    assert shares_storage(tail, full)
+    assert shares_storage(head, full)
+    assert shares_storage(tail[:1], full[:1])  # the storages overlap, though not the elements
+    assert not shares_storage(head, tail)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_the_smallest_move_is_seen(dtype):
-    """One unit in the last place of one number, or the sign of a zero."""
+def test_one_bit_makes_a_row_moved(dtype):
+    """One unit in the last place, or the sign of a zero; an unchanged NaN does not."""
     before = torch.ones(4, 3, dtype=dtype)
-    before[3, 0], before[2] = 0.0, torch.nan  # which stays and has not moved
+    before[3, 0], before[2] = 0.0, torch.nan
     after = before.clone()
     after[1, 2] += torch.finfo(dtype).eps
     after[3, 0] = -0.0
@@ -54,23 +55,23 @@ def test_the_smallest_move_is_seen(dtype):
 
 
 @pytest.mark.parametrize("after", [torch.zeros(3, 2), torch.zeros(2, 3).double()])
-def test_other_tables_are_refused(after):
-    """Shape and dtype must agree, and a table has two dimensions."""
-    for before, changed in ((torch.zeros(2, 3), after), (torch.zeros(3), torch.zeros(3))):
+def test_tables_that_cannot_be_compared_are_refused(after):
+    """Shapes and dtypes must be equal, and a table has two dimensions."""
+    for tables in ((torch.zeros(2, 3), after), (torch.zeros(3), torch.zeros(3))):
         with pytest.raises(ValueError, match=r"expected the same table at two times; take before"):
-            rows_moved(before, changed)
+            rows_moved(*tables)
 
 
-def test_a_layer_is_no_table():
-    """On either side."""
+def test_a_layer_is_refused():
+    """As either argument."""
     layer, table = torch.nn.Embedding(1, 1), torch.zeros(1, 1)
     for tables, name in (((layer, table), "before"), ((table, layer), "after")):
         with pytest.raises(TypeError, match=f"{name} is a Embedding, .*; pass the .weight"):
             rows_moved(*tables)
 
 
-def test_a_table_is_not_compared_with_itself():
-    """A forgotten clone would hide every move."""
+def test_tables_that_share_storage_are_refused():
+    """A missing ``clone`` would hide every change."""
     weight = torch.nn.Parameter(torch.zeros(2, 3))
     with pytest.raises(ValueError, match=r"expected a copy; take before = weight.clone\(\)"):
         rows_moved(weight.detach(), weight)

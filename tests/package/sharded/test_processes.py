@@ -1,4 +1,4 @@
-"""Processes always end, and their errors reach the caller."""
+"""Processes always end, and errors name the process that failed."""
 
 import os
 import signal
@@ -18,8 +18,8 @@ from torch import distributed
 from lookup_matmul.sharded import run_on_processes
 
 
-def rank_size_and_pid():
-    """Return rank, group size and process id."""
+def describe_process():
+    """Return the rank, the world size and the process id."""
     return distributed.get_rank(), distributed.get_world_size(), os.getpid()
 
 
@@ -32,22 +32,39 @@ def has_ended(pid):
     return False
 
 
-def remaining_folders():
-    """Return the temporary folders of calls that run or ran."""
+def list_folders():
+    """List the temporary folders of all calls."""
     return list(Path(util.get_temp_dir()).glob("lookup-matmul-*"))
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_results_come_in_the_order_of_the_ranks(count):
-    """Each process knows its rank and the size; none is left, and no folder."""
-    results = run_on_processes(rank_size_and_pid, count)
-    assert [answer[:2] for answer in results] == [(rank, count) for rank in range(count)]
+    """Each process knows its rank and the world size; all processes have ended."""
+    results = run_on_processes(describe_process, count)
+    assert [result[:2] for result in results] == [(rank, count) for rank in range(count)]
     assert all(has_ended(pid) for *_, pid in results)
-    assert remaining_folders() == []
+    assert list_folders() == []
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_count_below_one_is_refused(count):
+    """Instead of an empty list of results."""
+    with pytest.raises(ValueError, match=rf"count is {count}, expected at least 1"):
+        run_on_processes(describe_process, count)
+
+
+def test_gloo_never_times_out_before_the_caller():
+    """Its timeout is an hour longer, so that the error is always the TimeoutError of the caller."""
+
+    def read_timeout():
+        return distributed.group.WORLD._get_backend(torch.device("cpu")).options._timeout
+
+    (timeout,) = run_on_processes(read_timeout, 1, timeout_s=20.0)
+    assert timeout.total_seconds() == 20 + 3600
 
 
 def test_an_error_names_its_process(capfd):
-    """The error has its type and text, the traceback and what was printed; nothing else is printed."""
+    """The message has the error, its traceback and the output; this process prints nothing."""
 
     def failing():
         print("before the error", flush=True)
@@ -63,64 +80,67 @@ def test_an_error_names_its_process(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_end_of_a_long_output_is_in_the_error():
-    """The message keeps the last 4,000 characters."""
+def test_long_output_is_cut_to_its_end():
+    """The last 4,000 characters are in the message."""
 
-    def print_much():
+    def print_and_fail():
         print("x" * 5000, "the end", flush=True)
         raise KeyError
 
-    with pytest.raises(RuntimeError, match=r"printed:\nx+ the end$"):
-        run_on_processes(print_much, 1)
+    with pytest.raises(RuntimeError, match=r"printed:\nx{3992} the end$"):
+        run_on_processes(print_and_fail, 1)
 
 
-@pytest.mark.parametrize("how", ["killed", "exit"])
-def test_a_process_that_dies_is_an_error(how):
-    """Its partner waits or complains; the caller is told who died and what it printed."""
+@pytest.mark.parametrize("ending", ["killed", "exit"])
+def test_a_process_that_dies_is_an_error(ending):
+    """The message names the process that died, even if another one reports an error of gloo."""
 
-    def dying():
+    def die_on_rank_1():
         print("last words", flush=True)
         if distributed.get_rank() == 1:
-            os.kill(os.getpid(), signal.SIGKILL) if how == "killed" else os._exit(3)
-        if how == "killed":  # it may be the first to be heard, with these words
+            os.kill(os.getpid(), signal.SIGKILL) if ending == "killed" else os._exit(3)
+        if ending == "killed":  # the error of gloo may arrive first
             raise RuntimeError("[gloo/transport/tcp/pair.cc:553] Connection closed by peer")
         distributed.all_reduce(torch.ones(1))
 
     with pytest.raises(RuntimeError) as raised:
-        run_on_processes(dying, 2)
-    end = "was killed by signal 9" if how == "killed" else "ended with exit code 3"
-    assert str(raised.value).startswith(f"process 1 of 2 {end} before it answered")
+        run_on_processes(die_on_rank_1, 2)
+    reason = "was killed by signal 9" if ending == "killed" else "ended with exit code 3"
+    assert str(raised.value).startswith(f"process 1 of 2 {reason} before it answered")
     assert str(raised.value).endswith("Process 1 printed:\nlast words")
-    assert remaining_folders() == []
+    assert list_folders() == []
 
 
-def test_processes_that_wait_for_each_other_are_an_error():
-    """A collective that one of them never calls ends with the time limit."""
+def test_a_deadlock_is_a_timeout_error():
+    """One process waits in a collective that the other never calls."""
 
-    def mismatched():
+    def call_barrier_on_rank_0():
         distributed.barrier() if distributed.get_rank() == 0 else signal.pause()
 
     message = r"no answer of process 0, 1 within 0\.5 s; stopped\. Do all"
     with pytest.raises(TimeoutError, match=message):
-        run_on_processes(mismatched, 2, timeout_s=0.5)
-    assert remaining_folders() == []
+        run_on_processes(call_barrier_on_rank_0, 2, timeout_s=0.5)
+    assert list_folders() == []
 
 
-def test_an_answer_gives_the_others_no_more_time():
-    """All have the same seconds, from the moment at which all have started."""
-    sleep = lambda: time.sleep(0.95 * (1 + distributed.get_rank()))  # noqa: E731
+def test_a_result_does_not_extend_the_timeout():
+    """All processes have the same deadline."""
+
+    def sleep_longer_on_rank_1():
+        time.sleep(0.95 * (1 + distributed.get_rank()))
+
     with pytest.raises(TimeoutError, match=r"no answer of process (0, )?1 within 1 s"):
-        run_on_processes(sleep, 2, timeout_s=1.0)
+        run_on_processes(sleep_longer_on_rank_1, 2, timeout_s=1.0)
 
 
 def test_a_port_in_use_does_not_matter(monkeypatch):
-    """No fixed port is server, not even torch's own, and several groups run at one time."""
+    """No port is used, not even ``MASTER_PORT``, and several groups can run at the same time."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
         monkeypatch.setenv("MASTER_PORT", str(server.getsockname()[1]))
         with ThreadPoolExecutor() as pool:
-            results = list(pool.map(lambda _: run_on_processes(rank_size_and_pid, 2), range(3)))
-    assert [[answer[:2] for answer in answers] for answers in results] == [[(0, 2), (1, 2)]] * 3
+            calls = list(pool.map(lambda _: run_on_processes(describe_process, 2), range(3)))
+    assert [[result[:2] for result in results] for results in calls] == [[(0, 2), (1, 2)]] * 3
 
 
 SCRIPT = """
@@ -130,96 +150,88 @@ SCRIPT = """
     import torch
     from lookup_matmul.sharded import run_on_processes
 
-    def wait(folder):
+    def wait_for_signal(folder):
         Path(folder, str(os.getpid())).touch()
         signal.pause()
 
     if __name__ == "__main__":
-        call = [wait, 1, sys.argv[1]] if len(sys.argv) > 1 else [torch.get_num_threads, 2]
+        call = [wait_for_signal, 1, sys.argv[1]] if len(sys.argv) > 1 else [torch.get_num_threads, 2]
         with ThreadPoolExecutor() as pool:
             print(*pool.map(lambda _: run_on_processes(*call), range(2)))
 """
 
 
-def start(folder, *arguments):
-    """Start a program that runs processes, with a temporary folder and two threads of its own."""
+def start_script(folder, *arguments):
+    """Start ``SCRIPT`` with a temporary folder inside ``folder`` and an unusable interface."""
     (folder / "s").mkdir()
-    environment = {
+    variables = {
         "TMPDIR": str(folder / "s"),
         "GLOO_SOCKET_IFNAME": "nowhere0",
         "OMP_NUM_THREADS": "2",
     }
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SCRIPT), *arguments],
-        env=os.environ | environment,
+        env=os.environ | variables,
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
 
 
-def entries_of(folder):
-    """Return the entries of a folder except the cache that importing torch makes."""
+def list_temporary_files(folder):
+    """List the temporary files of the script, except for the cache of torch."""
     return [p.name for p in (folder / "s").iterdir() if not p.name.startswith("torchinductor")]
 
 
-def test_a_program_that_ends_leaves_and_prints_nothing(tmp_path_factory):
-    """Neither when its own processes end nor afterwards, and whatever network gloo is told of.
-
-    Its processes share the machine, so each has a single thread.
-    """
-    folder = tmp_path_factory.mktemp("end")  # short, since a socket's whole path is limited
-    started = start(folder)
-    assert started.communicate() == (b"[1, 1] [1, 1]\n", b"")
-    assert started.returncode == 0
-    wait_for(lambda: entries_of(folder), 0)
+def test_a_script_prints_nothing_and_deletes_its_files(tmp_path_factory):
+    """Each process has one thread, and uses the loopback interface whatever gloo is told."""
+    folder = tmp_path_factory.mktemp("end")  # short, since the path of a socket is limited
+    script = start_script(folder)
+    assert script.communicate() == (b"[1, 1] [1, 1]\n", b"")
+    assert script.returncode == 0
+    wait_for_count(lambda: list_temporary_files(folder), 0)
 
 
-def test_processes_end_with_the_one_that_started_them(tmp_path_factory):
-    """Its children first, as Jupyter does it, then all of its session: nothing is left."""
+def test_processes_end_when_their_parent_is_killed(tmp_path_factory):
+    """Jupyter terminates the children of a kernel first, then kills its session."""
     folder = tmp_path_factory.mktemp("end")
-    with start(folder, str(folder)) as started:
-        pids = wait_for(lambda: [int(p.name) for p in folder.iterdir() if p.name.isdigit()], 2)
-        assert entries_of(folder)
-        for child in children(started.pid):
-            os.kill(child, signal.SIGTERM)
-        os.killpg(started.pid, signal.SIGKILL)
-    wait_for(lambda: [pid for pid in pids if has_ended(pid)], 2)
-    wait_for(lambda: entries_of(folder), 0)
+    with start_script(folder, str(folder)) as script:
+        pids = wait_for_count(
+            lambda: [int(p.name) for p in folder.iterdir() if p.name.isdigit()], 2
+        )
+        assert list_temporary_files(folder)
+        for pid in list_descendants(script.pid):
+            os.kill(pid, signal.SIGTERM)
+        os.killpg(script.pid, signal.SIGKILL)
+    wait_for_count(lambda: [pid for pid in pids if has_ended(pid)], 2)
+    wait_for_count(lambda: list_temporary_files(folder), 0)
 
 
-def children(pid):
-    """Return the child processes of a process, and their children."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True)
-    parents = [map(int, line.split()) for line in listed.stdout.splitlines()]
-    direct = [child for child, parent in parents if parent == pid]
-    return [*direct, *(pid for child in direct for pid in children(child))]
+def list_descendants(pid):
+    """List the children of a process, and their children."""
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True)
+    pairs = [map(int, line.split()) for line in listing.stdout.splitlines()]
+    children = [child for child, parent in pairs if parent == pid]
+    return children + [pid for child in children for pid in list_descendants(child)]
 
 
-def test_a_script_without_a_guard_is_told_of_it(tmp_path):
-    """Each process would run the script again; the error says so, and none hides it."""
+def test_a_script_without_a_guard_is_an_error(tmp_path):
+    """Each process would run the script again; the last line of the error explains the guard."""
     script = tmp_path / "script.py"
     call = "run_on_processes(print, 2)"
     script.write_text(f"from lookup_matmul.sharded import run_on_processes\n{call}\n", "utf-8")
-    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-    assert ended.returncode == 1
-    last = ended.stderr.strip().splitlines()[-1]
-    assert "ended with exit code 1 before it began" in last
-    assert 'if __name__ == "__main__":' in last
-    assert "AttributeError" not in ended.stderr
+    process = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    last_line = process.stderr.strip().splitlines()[-1]
+    assert "ended with exit code 1 before it began" in last_line
+    assert 'if __name__ == "__main__":' in last_line
+    assert "AttributeError" not in process.stderr
 
 
-def wait_for(list_entries, count):
-    """Wait until the list has ``count`` entries, and return it."""
+def wait_for_count(list_entries, count):
+    """Wait until a list has ``count`` entries, and return it."""
     for _ in range(3000):
         if len(entries := list_entries()) == count:
             return entries
         time.sleep(0.1)
     pytest.fail(f"{list_entries()}, expected {count} of them within five minutes")
-
-
-@pytest.mark.parametrize("count", [0, -1])
-def test_a_count_below_one_is_refused(count):
-    """No process is started."""
-    with pytest.raises(ValueError, match=f"count is {count}, expected at least 1"):
-        run_on_processes(rank_size_and_pid, count)

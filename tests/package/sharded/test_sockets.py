@@ -1,4 +1,4 @@
-"""What a process has sent is read from its own connections."""
+"""``tcp_sent_bytes`` counts the bytes of open TCP connections."""
 
 import socket
 import struct
@@ -13,28 +13,28 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts fo
 
 @linux
 @pytest.mark.parametrize("size", [1, 100_000])
-def test_what_a_connection_sends_is_counted_once(size):
-    """Data of TCP only, not what is received, and no socket is closed by being read."""
-    sender, receiver = socket.socketpair()
+def test_sent_bytes_are_counted_once(size):
+    """Other sockets and received bytes do not count, and no socket is closed."""
+    unix_sender, unix_receiver = socket.socketpair()
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with sender, receiver, datagrams, socket.create_server(("127.0.0.1", 0)) as server:
-        with socket.create_connection(server.getsockname()) as client, server.accept()[0] as served:
+    with unix_sender, unix_receiver, datagrams, socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection(server.getsockname()) as client, server.accept()[0] as peer:
             before = tcp_sent_bytes()
-            sender.sendall(b"not over TCP")
+            unix_sender.sendall(b"not over TCP")
             client.sendall(bytes(size))
             remaining = size
             while remaining:
-                remaining -= len(served.recv(remaining))
+                remaining -= len(peer.recv(remaining))
             assert tcp_sent_bytes() - before == size
-            served.sendall(b"back")
+            peer.sendall(b"back")
             assert client.recv(4) == b"back"
             assert tcp_sent_bytes() - before == size + 4
-        assert receiver.recv(12) == b"not over TCP"
+        assert unix_receiver.recv(12) == b"not over TCP"
 
 
 @linux
-def test_connections_of_ipv6_count_too():
-    """Where the machine has it."""
+def test_ipv6_connections_count():
+    """Skipped on a machine without IPv6."""
     try:
         server = socket.create_server(("::1", 0), family=socket.AF_INET6)
     except OSError:
@@ -46,34 +46,34 @@ def test_connections_of_ipv6_count_too():
 
 
 @linux
-def test_what_had_to_be_sent_twice_counts_once(monkeypatch):
-    """Of nine bytes, two of them again, seven."""
+def test_retransmitted_bytes_count_once(monkeypatch):
+    """Nine bytes with two retransmitted are seven."""
 
-    class Again(socket.socket):
+    class RetransmittingSocket(socket.socket):
         def getsockopt(self, *_):
             return struct.pack("=200xQQ", 9, 2)
 
-    monkeypatch.setattr(sockets.socket, "socket", Again)
+    monkeypatch.setattr(sockets.socket, "socket", RetransmittingSocket)
     before = tcp_sent_bytes()
     with socket.create_server(("127.0.0.1", 0)):
         assert tcp_sent_bytes() - before == 7
 
 
-def test_other_systems_do_not_tell(monkeypatch):
-    """None, not zero: nothing was measured."""
+def test_other_systems_give_none(monkeypatch):
+    """Not zero, since nothing was measured."""
     monkeypatch.setattr(sockets.sys, "platform", "darwin")
     assert tcp_sent_bytes() is None
 
 
 @linux
-def test_an_old_linux_does_not_tell(monkeypatch):
-    """Its record of a connection ends before the bytes that were sent."""
+def test_linux_before_4_19_gives_none(monkeypatch):
+    """Its ``tcp_info`` ends before the number of sent bytes."""
 
-    class Old(socket.socket):
-        def getsockopt(self, *arguments):
-            value = super().getsockopt(*arguments)
+    class OldSocket(socket.socket):
+        def getsockopt(self, *args):
+            value = super().getsockopt(*args)
             return value[:200] if isinstance(value, bytes) else value
 
     with socket.create_server(("127.0.0.1", 0)):
-        monkeypatch.setattr(sockets.socket, "socket", Old)
+        monkeypatch.setattr(sockets.socket, "socket", OldSocket)
         assert tcp_sent_bytes() is None

@@ -218,6 +218,24 @@ def test_scipy_arrays_are_copied_for_a_gradient_only():
         assert [np.shares_memory(ids, rows.indices) for ids in read] == [not needed, True]
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_duplicates_add_up_beyond_half_precision(dtype):
+    """5,000 duplicates in one column are off their float64 sum by one rounding to the dtype."""
+    offsets, ids = torch.tensor([0, 5_000]), torch.zeros(5_000, dtype=torch.int64)
+    fractions = torch.rand(5_000, generator=torch.Generator().manual_seed(0)).to(dtype)
+    for values in (None, fractions):
+        terms = torch.ones(5_000) if values is None else values
+        exact = terms.double().sum()
+        bound = (rounding_bound(2, dtype) + rounding_bound(5_000, torch.float32)) * exact
+        for result in (
+            dense_rows((ids, offsets, values), 1, dtype=dtype),
+            dense_matmul((ids, offsets, values), torch.ones(1, 1, dtype=dtype)),
+            sum_of_rows((ids, offsets, values), torch.ones(1, 1, dtype=dtype)),
+        ):
+            assert result.dtype == dtype
+            assert_within(result.double(), exact.reshape(1, 1), bound)
+
+
 @pytest.mark.parametrize(("dtype", "reached"), [(torch.float16, 2048), (torch.bfloat16, 256)])
 def test_half_precision_gradients_stand_still(dtype, reached):
     """As documented: one more 1 is lost on the sum of 5,000; the dense product adds them all."""
