@@ -57,7 +57,7 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     """
     if check:
         check_weight(weight)
-        check_multiplied(weight)
+        check_matmul_dtype(weight)
     # Backward reads the arrays again, and autograd does not see that SciPy changed them meanwhile.
     copy = weight.requires_grad and torch.is_grad_enabled()
     bags = read_rows(rows, weight.shape[0], weight.device, check=check, copy=copy)
