@@ -1,4 +1,4 @@
-"""Broken sparse rows are refused in words that help, and never reach torch."""
+"""Broken sparse rows are refused with a message that helps, before torch computes with them."""
 
 from unittest import mock
 
@@ -23,7 +23,7 @@ IDS, OFFSETS, VALUES = torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torc
 
 
 def scipy_rows(**changed: np.ndarray) -> sparse.csr_array:
-    """Make a sound matrix, then put broken arrays into it, as code that edits in place does."""
+    """Make a valid matrix, then replace some of its arrays, which SciPy does not check."""
     rows = sparse.csr_array(np.array([[0, 2.0, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]]))
     for name, array in changed.items():
         setattr(rows, name, array)
@@ -31,13 +31,13 @@ def scipy_rows(**changed: np.ndarray) -> sparse.csr_array:
 
 
 def torch_rows(offsets: list[int], ids: list[int], columns: int = 4) -> torch.Tensor:
-    """Make a CSR tensor as torch does by default: without looking."""
-    members = torch.tensor(offsets), torch.tensor(ids), torch.ones(len(ids))
+    """Make a CSR tensor without a check, as torch does by default."""
+    arrays = torch.tensor(offsets), torch.tensor(ids), torch.ones(len(ids))
     size = (len(offsets) - 1, columns)
-    return torch.sparse_csr_tensor(*members, size, check_invariants=False)
+    return torch.sparse_csr_tensor(*arrays, size, check_invariants=False)
 
 
-# Name: how it is made, the error, and its text.
+# Name: a function that returns the rows, the type of the error, and its message.
 BROKEN = {
     "scipy column huge": (lambda: scipy_rows(indices=np.array([1, 3, 2**40])), IndexError, f"row 2 names column {2**40}, but a table of 4 rows takes 0 <= column <= 3; 1 of the 3 entries is outside. Give the table more rows or correct the indices."),
     "scipy indptr falls": (lambda: scipy_rows(indptr=np.array([0, 2, 1, 3])), ValueError, "row 1 begins at 2 and ends at 1, expected offsets that never fall; correct indptr[2]."),
@@ -47,6 +47,8 @@ BROKEN = {
     "scipy indptr too short": (lambda: scipy_rows(indptr=np.array([0, 2, 3])), ValueError, "indptr has 3 elements, expected 4 for the 3 rows of the matrix; one for each row, and the end."),
     "scipy too few values": (lambda: scipy_rows(data=np.ones(2)), ValueError, "data has 2 elements and indices 3, expected as many; give each entry its value."),
     "scipy too many columns": (lambda: sparse.csr_array((3, 5)), ValueError, "rows has 5 columns and the table 4 rows, expected as many; column k of the one multiplies row k of the other, so make both from the same vocabulary."),
+    "scipy too few columns": (lambda: sparse.csr_array((3, 3)), ValueError, "rows has 3 columns and the table 4 rows, expected as many; column k of the one multiplies row k of the other, so make both from the same vocabulary."),
+    "torch too few columns": (lambda: torch_rows([0, 2, 3], [1, 2, 0], columns=3), ValueError, "rows has 3 columns and the table 4 rows, expected as many; column k of the one multiplies row k of the other, so make both from the same vocabulary."),
     "scipy CSC": (lambda: scipy_rows().tocsc(), TypeError, "rows is a SciPy matrix of format 'csc' and shape (3, 4), expected CSR with two dimensions; convert a matrix with rows.tocsr()."),
     "torch column too large": (lambda: torch_rows([0, 2, 3], [1, 2**33, 0]), IndexError, f"row 0 names column {2**33}, but a table of 4 rows takes 0 <= column <= 3; 1 of the 3 entries is outside. Give the table more rows or correct the col_indices."),
     "scipy other byte order": (lambda: scipy_rows(data=np.ones(3, ">f4")), ValueError, "given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported."),
@@ -66,68 +68,68 @@ BROKEN = {
 }  # fmt: skip
 
 
-def outcome(rows: object, form: object, *size: object) -> str:
-    """Compute with broken rows while every way into torch's kernels, which may crash, is guarded."""
-    reached = AssertionError("a broken matrix has reached torch")
+def error_text(form: object, rows: object, *args: object) -> str:
+    """Call ``form``, with an error in place of every kernel that broken rows may crash."""
+    kernel_error = AssertionError("a broken matrix has reached torch")
     with (
-        mock.patch("torch.nn.functional.embedding_bag", side_effect=reached),
-        mock.patch("torch.sparse_csr_tensor", side_effect=reached),
-        mock.patch("scipy.sparse.csr_array", side_effect=reached),
-        mock.patch("torch.Tensor.index_put_", side_effect=reached),
+        mock.patch("torch.nn.functional.embedding_bag", side_effect=kernel_error),
+        mock.patch("torch.sparse_csr_tensor", side_effect=kernel_error),
+        mock.patch("scipy.sparse.csr_array", side_effect=kernel_error),
+        mock.patch("torch.Tensor.index_put_", side_effect=kernel_error),
     ):
         try:
-            return f"a result: {form(rows, *size)}"
+            return f"no error, the result is {form(rows, *args)}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_rows_are_refused(name):
-    """Nothing reaches torch, whoever reads or writes; the text names the row and the way out."""
-    make, kind, text = BROKEN[name]
-    rows, bags = make(), name.startswith("bags")
+    """Every function raises the same error before a kernel is called."""
+    make_rows, error, message = BROKEN[name]
+    rows, expected = make_rows(), f"{error.__name__}: {message}"
     for form in (sum_of_rows, dense_matmul):
-        assert outcome(rows, form, WEIGHT) == f"{kind.__name__}: {text}"
-    for form in (to_scipy_csr, to_torch_csr) if bags else ():
-        assert outcome(rows, form, 4) == f"{kind.__name__}: {text}"
+        assert error_text(form, rows, WEIGHT) == expected
+    for form in (to_scipy_csr, to_torch_csr) if name.startswith("bags") else ():
+        assert error_text(form, rows, 4) == expected
     if "columns" not in name:
-        assert outcome(rows, to_bags) == f"{kind.__name__}: {text}"
+        assert error_text(to_bags, rows) == expected
 
 
-def test_the_guards_notice():
-    """With sound rows the guarded functions are reached: the check above can fail."""
-    for form, size in ((sum_of_rows, WEIGHT), (dense_matmul, WEIGHT), (to_torch_csr, 4)):
-        expected = outcome((IDS, OFFSETS, VALUES), form, size)
-        assert expected == "AssertionError: a broken matrix has reached torch"
+def test_valid_rows_reach_the_kernels():
+    """The mocks of ``error_text`` are called, so that the test above can fail."""
+    for form, argument in ((sum_of_rows, WEIGHT), (dense_matmul, WEIGHT), (to_torch_csr, 4)):
+        text = error_text(form, (IDS, OFFSETS, VALUES), argument)
+        assert text == "AssertionError: a broken matrix has reached torch"
 
 
-def test_a_negative_column_is_refused_where_their_number_is_not_known_too():
-    """The text makes up no number, and every id that is not negative passes."""
-    for columns, expected in ((None, "expected at least 0"), (2**70, "but a table of")):
+def test_a_negative_column_is_refused_without_a_number_of_columns():
+    """Nonnegative ids pass, also if the number of columns exceeds int64."""
+    for columns, expectation in ((None, "expected at least 0"), (2**70, "but a table of")):
         check_bags((torch.tensor([2**63 - 1]), torch.tensor([0, 1])), columns)
         message = (
-            rf"row 0 names column -1, {expected}.*; 1 of the 1 entries is outside\. A negative"
+            rf"row 0 names column -1, {expectation}.*; 1 of the 1 entries is outside\. A negative"
         )
         with pytest.raises(IndexError, match=message):
             check_bags((torch.tensor([-1]), torch.tensor([0, 1])), columns)
 
 
-SIZED = [check_bags, to_scipy_csr, to_torch_csr, dense_rows]
+FORMS_WITH_VOCAB_SIZE = [check_bags, to_scipy_csr, to_torch_csr, dense_rows]
 
 
-@pytest.mark.parametrize("form", SIZED)
+@pytest.mark.parametrize("form", FORMS_WITH_VOCAB_SIZE)
 @pytest.mark.parametrize(("size", "error"), [(True, TypeError), (-1, ValueError)])
-def test_the_number_of_columns_is_checked(form, size, error):
-    """In the words of ``check_ids``, also where there is no entry."""
-    no_ids = torch.zeros(0, dtype=torch.int64)
-    for bags in (Bags(IDS, OFFSETS, VALUES), Bags(no_ids, torch.tensor([0]))):
+def test_the_vocab_size_is_checked(form, size, error):
+    """Also if there is no entry."""
+    empty = torch.zeros(0, dtype=torch.int64)
+    for bags in (Bags(IDS, OFFSETS, VALUES), Bags(empty, torch.tensor([0]))):
         with pytest.raises(error, match=rf"vocab_size is {size}"):
             form(bags, size)
 
 
-@pytest.mark.parametrize("form", SIZED[:3])
-def test_what_is_no_bags_is_named(form):
-    """A matrix is not taken apart by its rows, and a pair stands for rows of ones."""
+@pytest.mark.parametrize("form", FORMS_WITH_VOCAB_SIZE[:3])
+def test_other_types_than_bags_are_refused(form):
+    """Matrices are refused, and tuples of another length than two or three."""
     for bags in (torch.eye(4).to_sparse(), sparse.csr_array((3, 4)), (IDS,), [IDS] * 4):
         with pytest.raises(TypeError, match=r"bags is a \w+( of \d)?, expected Bags or .* to_bags"):
             form(bags, 4)

@@ -1,4 +1,4 @@
-"""Bags become CSR matrices of SciPy and of torch, and return; memory is shared where possible."""
+"""Conversion of bags to CSR matrices of SciPy and torch and back, with shared memory."""
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ from lookup_matmul import (
 )
 
 
-def matrix() -> sparse.csr_array:
-    """Draw a small matrix of float32 with indices of int32."""
+def random_matrix() -> sparse.csr_array:
+    """Return a small random matrix of float32 with int32 indices."""
     return sparse.random_array((6, 9), density=0.3, format="csr", dtype=np.float32, rng=1)
 
 
@@ -38,32 +38,33 @@ def matrix() -> sparse.csr_array:
     st.sampled_from([np.int32, np.int64]),
     st.sampled_from([np.float32, np.float64]),
 )
-def test_there_and_back(count, columns, density, index, dtype):
-    """Both ways round, through SciPy and through torch, every bit returns."""
+def test_round_trips_are_exact(count, columns, density, index_dtype, dtype):
+    """Through SciPy and through torch, the bags keep every bit."""
     rows = sparse.random_array((count, columns), density=density, format="csr", dtype=dtype, rng=0)
-    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+    rows.indices, rows.indptr = rows.indices.astype(index_dtype), rows.indptr.astype(index_dtype)
     rows.sort_indices()
     bags = to_bags(rows)
     if LOWEST and not len(bags.ids):
         with pytest.raises(RuntimeError, match="expected col_indices to be a contiguous tensor"):
             to_torch_csr(bags, columns)
         return
-    by_scipy, by_torch = to_bags(to_scipy_csr(bags, columns)), to_bags(to_torch_csr(bags, columns))
-    for way in (by_scipy, by_torch):
-        assert torch.equal(way.ids, bags.ids)
-        assert torch.equal(way.offsets, bags.offsets)
-        assert_bitwise_equal(way.weights, bags.weights)
+    for convert in (to_scipy_csr, to_torch_csr):
+        result = to_bags(convert(bags, columns))
+        assert torch.equal(result.ids, bags.ids)
+        assert torch.equal(result.offsets, bags.offsets)
+        assert_bitwise_equal(result.weights, bags.weights)
 
 
-def test_scipy_shares_memory_both_ways_and_copies_where_documented():
-    """Values always, ids and offsets as int32; float16 and bfloat16 become float32."""
-    bags = to_bags(given_rows := matrix())
-    for rows in (given_rows, to_scipy_csr(bags, 9)):
+def test_scipy_shares_memory_except_where_documented():
+    """Mixed index dtypes are copied as int64; float16, bfloat16 and float8 become float32."""
+    matrix = random_matrix()
+    bags = to_bags(matrix)
+    for rows in (matrix, to_scipy_csr(bags, 9)):
         for array, member in zip((rows.indices, rows.indptr, rows.data), bags, strict=True):
             assert np.shares_memory(array, member.numpy())
     wide = Bags(bags.ids.long(), bags.offsets.long(), bags.weights)
     for columns, ids, offsets, shared in (
-        (9, wide.ids, wide.offsets, (True, True)),  # though they could be int32
+        (9, wide.ids, wide.offsets, (True, True)),  # not narrowed to int32
         (9, bags.ids, wide.offsets, (False, True)),
         (9, wide.ids, bags.offsets, (True, False)),
         (2**31 - 1, bags.ids, bags.offsets, (True, True)),
@@ -80,31 +81,30 @@ def test_scipy_shares_memory_both_ways_and_copies_where_documented():
 
 
 def test_to_torch_shares_memory():
-    """Also the values that require a gradient, which reaches them; SciPy's stay behind."""
-    bags = to_bags(matrix())
+    """Gradients flow to the weights; a SciPy matrix shares their memory without a gradient."""
+    bags = to_bags(random_matrix())
     values = bags.weights.clone().requires_grad_()
     assert shares_storage(torch.from_numpy(to_scipy_csr(Bags(*bags[:2], values), 9).data), values)
     rows = to_torch_csr(bags._replace(weights=values), 9)
     assert shares_storage(rows.values(), values)
     assert shares_storage(rows.col_indices(), bags.ids)
-    read = to_bags(rows)
-    for member, part in zip(read, (bags.ids, bags.offsets, values), strict=True):
-        assert shares_storage(member, part)
+    for result, expected in zip(to_bags(rows), (bags.ids, bags.offsets, values), strict=True):
+        assert shares_storage(result, expected)
     (rows.to_dense() * 2).sum().backward()
     assert (values.grad == 2).all()
 
 
 @pytest.mark.parametrize(("ids", "offsets"), [("int", "long"), ("long", "int")])
-def test_torch_csr_has_one_dtype_of_indices(ids, offsets):
-    """That of the ids."""
-    bags = to_bags(matrix())
+def test_torch_csr_has_the_index_dtype_of_the_ids(ids, offsets):
+    """The offsets are converted."""
+    bags = to_bags(random_matrix())
     rows = to_torch_csr(Bags(getattr(bags.ids, ids)(), getattr(bags.offsets, offsets)()), 9)
     assert rows.crow_indices().dtype == rows.col_indices().dtype == getattr(torch, ids)
 
 
-def test_ones_that_are_not_given_have_the_documented_dtype():
-    """The default one, but float32 in SciPy's matrix."""
-    bags = to_bags(matrix())._replace(weights=None)
+def test_implicit_ones_have_the_documented_dtype():
+    """The default dtype, but float32 in SciPy."""
+    bags = to_bags(random_matrix())._replace(weights=None)
     torch.set_default_dtype(torch.float64)
     try:
         matrices = to_torch_csr(bags, 9), dense_rows(bags, 9), to_scipy_csr(bags, 9)
@@ -114,13 +114,13 @@ def test_ones_that_are_not_given_have_the_documented_dtype():
 
 
 @pytest.mark.parametrize(
-    ("ids", "named"), [([5, 3, 0, 3], "3 before 0"), ([5, 0, 3, 3], "3 before 3")]
+    ("ids", "pair"), [([5, 3, 0, 3], "3 before 0"), ([5, 0, 3, 3], "3 before 3")]
 )
-def test_torch_csr_needs_ascending_ids(ids, named):
-    """The error names the row and the two ids, and the way out, which leaves the bags alone."""
+def test_torch_csr_requires_ascending_ids(ids, pair):
+    """The remedy in the message works, and does not change the bags."""
     bags = Bags(torch.tensor(ids), torch.tensor([0, 1, 4]), torch.ones(4))
-    way_out = r"sum_duplicates\(\) of a to_scipy_csr\(...\).copy"
-    with pytest.raises(ValueError, match=f"row 1 has id {named}, expected .* {way_out}"):
+    remedy = r"sum_duplicates\(\) of a to_scipy_csr\(...\).copy"
+    with pytest.raises(ValueError, match=f"row 1 has id {pair}, expected .* {remedy}"):
         to_torch_csr(bags, 6)
     rows = to_scipy_csr(bags, 6).copy()
     rows.sum_duplicates()
@@ -128,30 +128,30 @@ def test_torch_csr_needs_ascending_ids(ids, named):
     assert bags.ids.tolist() == ids
 
 
-def test_the_default_device_decides_nothing():
-    """Results are where their arguments are; a process may have another device in mind."""
-    bags = to_bags(matrix())
+def test_the_default_device_has_no_effect():
+    """Results are on the device of the arguments."""
+    bags = to_bags(random_matrix())
     weight = torch.randn(9, 2)
-    falling = bags._replace(offsets=bags.offsets.flip(0) - bags.offsets[-1])
+    decreasing = bags._replace(offsets=bags.offsets.flip(0) - bags.offsets[-1])
     with torch.device("meta"):
         rows = to_torch_csr(bags, 9)
         assert rows.device.type == "cpu"
         assert_bitwise_equal(rows.to_dense(), dense_rows(bags, 9))
-        assert_bitwise_equal(sum_of_rows(matrix(), weight), sum_of_rows(bags, weight))
+        assert_bitwise_equal(sum_of_rows(random_matrix(), weight), sum_of_rows(bags, weight))
         assert dense_matmul(bags, weight).device.type == "cpu"
-        assert (to_scipy_csr(bags, 9) != matrix()).nnz == 0
+        assert (to_scipy_csr(bags, 9) != random_matrix()).nnz == 0
         assert one_hot(bags.ids, 9).device.type == one_hot_matmul(bags.ids, weight).device.type
         assert_within(lookup(bags.ids, weight), weight[bags.ids], 0.0)
         with pytest.raises(ValueError, match="expected offsets that never fall"):
-            to_bags(falling)
+            to_bags(decreasing)
         with pytest.raises(IndexError, match="row 0 names column"):
             to_torch_csr(bags, 1)
 
 
-def test_to_torch_copies_what_is_not_contiguous():
-    """Every second element of a longer tensor is taken, as the other forms take it."""
-    bags = to_bags(matrix())
-    spread = Bags(*(member.repeat_interleave(2)[::2] for member in bags))
-    assert not any(member.is_contiguous() for member in spread)
-    assert torch.equal(to_torch_csr(spread, 9).to_dense(), to_torch_csr(bags, 9).to_dense())
-    assert (to_scipy_csr(spread, 9) != to_scipy_csr(bags, 9)).nnz == 0
+def test_bags_need_not_be_contiguous():
+    """Every second element of a longer tensor gives the same matrices."""
+    bags = to_bags(random_matrix())
+    strided = Bags(*(member.repeat_interleave(2)[::2] for member in bags))
+    assert not any(member.is_contiguous() for member in strided)
+    assert torch.equal(to_torch_csr(strided, 9).to_dense(), to_torch_csr(bags, 9).to_dense())
+    assert (to_scipy_csr(strided, 9) != to_scipy_csr(bags, 9)).nnz == 0

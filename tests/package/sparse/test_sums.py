@@ -1,5 +1,6 @@
-"""Sums of rows and the dense product against SciPy in float64, forward and backward."""
+"""``sum_of_rows`` and ``dense_matmul`` against SciPy in float64, forward and backward."""
 
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -23,42 +24,42 @@ from lookup_matmul import (
 
 FORMS = [sum_of_rows, dense_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-KINDS = ["scipy array", "scipy matrix", "torch", "bags", "list"]
-VALUES = [torch.uint8, torch.int8, torch.int32, torch.int64, *DTYPES]
-INDICES = [torch.int32, torch.int64]
+FORMATS = ["scipy array", "scipy matrix", "torch", "bags", "list"]
+VALUE_DTYPES = [torch.uint8, torch.int8, torch.int32, torch.int64, *DTYPES]
+INDEX_DTYPES = [torch.int32, torch.int64]
 
 
 @st.composite
-def sparse_rows(draw, dtypes=tuple(VALUES)):
-    """Draw rows with empty ones, duplicates, stored zeros and columns in any order."""
+def sparse_rows(draw, dtypes=tuple(VALUE_DTYPES)):
+    """Draw bags with empty rows, duplicates, stored zeros and unsorted columns."""
     counts = draw(st.lists(st.sampled_from([0, 0, 1, 2, 3, 9]), max_size=8))
     columns = draw(st.one_of(st.integers(1, 12), st.integers(1, 400)))
     entries = sum(counts)
     ids = draw(st.lists(st.integers(0, columns - 1), min_size=entries, max_size=entries))
     dtype = draw(st.sampled_from(dtypes))
-    floats, counted = [0.0, 1.0, -1.0, 0.5, 3.0, -0.123, 17.25], [0, 1, 2, 7, 100]
-    numbers = st.sampled_from(floats if dtype.is_floating_point else counted)
+    floats, integers = [0.0, 1.0, -1.0, 0.5, 3.0, -0.123, 17.25], [0, 1, 2, 7, 100]
+    numbers = st.sampled_from(floats if dtype.is_floating_point else integers)
     values = draw(st.lists(numbers, min_size=entries, max_size=entries))
-    offsets = torch.tensor([0, *np.cumsum(counts)], dtype=draw(st.sampled_from(INDICES)))
-    ids = torch.tensor(ids, dtype=draw(st.sampled_from(INDICES)))
+    offsets = torch.tensor([0, *np.cumsum(counts)], dtype=draw(st.sampled_from(INDEX_DTYPES)))
+    ids = torch.tensor(ids, dtype=draw(st.sampled_from(INDEX_DTYPES)))
     return Bags(ids, offsets, torch.tensor(values, dtype=torch.float64).to(dtype)), columns
 
 
 def in_scipy(bags: Bags, columns: int) -> sparse.csr_array:
-    """Write the rows as SciPy would, in float64, duplicates kept."""
+    """Convert the bags to a SciPy matrix of float64 that keeps duplicates."""
     arrays = (bags.weights.detach().double().numpy(), bags.ids.numpy(), bags.offsets.numpy())
     return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, columns))
 
 
-def written(bags: Bags, columns: int, notation: str) -> object:
-    """Write the rows in a notation, in the dtypes given; torch wants one dtype of indices."""
+def convert(bags: Bags, columns: int, format_name: str) -> object:
+    """Convert the bags to a format without changing dtypes, except for the offsets of torch."""
     size = (len(bags.offsets) - 1, columns)
-    if notation == "scipy" and bags.weights.dtype != torch.bfloat16:
+    if format_name == "scipy" and bags.weights.dtype != torch.bfloat16:
         rows = sparse.csr_array(size)
         rows.indices, rows.indptr = bags.ids.numpy(), bags.offsets.numpy()
         rows.data = bags.weights.detach().numpy()
         return rows
-    if notation == "torch":
+    if format_name == "torch":
         offsets = bags.offsets.to(bags.ids.dtype)
         return torch.sparse_csr_tensor(
             offsets, bags.ids, bags.weights, size, check_invariants=False
@@ -67,7 +68,7 @@ def written(bags: Bags, columns: int, notation: str) -> object:
 
 
 def table(columns: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
-    """Draw a table of the wanted dtype, away from zero so that no product underflows."""
+    """Return a random table with absolute values above 0.1, so that no product underflows."""
     values = torch.randn(columns, dim, generator=torch.Generator().manual_seed(seed))
     return torch.where(values < 0, values - 0.1, values + 0.1).to(dtype)
 
@@ -75,7 +76,7 @@ def table(columns: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Te
 def dot_bound(
     factors: sparse.csr_array, matrix: np.ndarray, dtype: torch.dtype, *, converted: bool = False
 ) -> torch.Tensor:
-    """Bound the error of ``factors @ matrix`` in ``dtype`` as ``sum_of_rows`` promises it."""
+    """Return the documented error bound of ``factors @ matrix`` in ``dtype``."""
     counts = np.diff(factors.indptr)
     bounds = [rounding_bound(int(n) + (2 if converted else 1), dtype) for n in counts]
     return torch.tensor(bounds).double()[:, None] * torch.from_numpy(
@@ -84,21 +85,21 @@ def dot_bound(
 
 
 def absolute(factors: sparse.csr_array) -> sparse.csr_array:
-    """Take absolute values entry by entry; SciPy's ``abs`` would add up duplicates first."""
+    """Return the absolute values of the entries; SciPy's ``abs`` adds up duplicates first."""
     arrays = (np.abs(factors.data), factors.indices, factors.indptr)
     return sparse.csr_array(arrays, shape=factors.shape)
 
 
-@pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
+@pytest.mark.parametrize("format_name", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
 @given(sparse_rows(), st.integers(1, 9), st.sampled_from(DTYPES))
-def test_forward_is_the_sparse_product(form, notation, bags_and_columns, dim, dtype):
-    """Every row is the weighted sum, within the published bound, in the weight's dtype."""
+def test_forward_is_the_sparse_product(form, format_name, bags_and_columns, dim, dtype):
+    """The result is within the documented bound and has the dtype of the weight."""
     bags, columns = bags_and_columns
     weight = table(columns, dim, dtype)
     rows = in_scipy(bags, columns)
-    result = form(written(bags, columns, notation), weight)
+    result = form(convert(bags, columns, format_name), weight)
     assert result.dtype == dtype
     exact = torch.from_numpy(rows @ weight.double().numpy())
     converted = bags.weights.dtype != dtype
@@ -106,48 +107,46 @@ def test_forward_is_the_sparse_product(form, notation, bags_and_columns, dim, dt
     assert_within(result.double(), exact, bound)
 
 
-@pytest.mark.parametrize("notation", ["bags", "scipy", "torch"])
+@pytest.mark.parametrize("format_name", ["bags", "scipy", "torch"])
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=40)
 @given(sparse_rows(dtypes=[torch.float64]), st.integers(1, 9), st.sampled_from(DTYPES))
-def test_backward_is_the_transposed_product(form, notation, bags_and_columns, dim, dtype):
-    """The weight gets X.T @ G, each value the dot product of G's row with the table's."""
+def test_backward_is_the_transposed_product(form, format_name, bags_and_columns, dim, dtype):
+    """The gradient of the weight is X.T @ G, that of a value a dot product of rows."""
     bags, columns = bags_and_columns
     weight = table(columns, dim, dtype).requires_grad_()
-    if notation == "torch":  # which has no gradient for the values of repeated columns
+    if format_name == "torch":  # torch has no gradient for the values of duplicates
         distinct = in_scipy(bags, columns)
         distinct.sum_duplicates()
         bags = to_bags(distinct)
     values = bags.weights.to(dtype).requires_grad_()
-    grad_output = table(len(bags.offsets) - 1, dim, dtype, seed=1)
-    rows_in_notation = written(bags._replace(weights=values), columns, notation)
-    result = form(rows_in_notation, weight)
-    to_weight = torch.autograd.grad(result, weight, grad_output, retain_graph=True)[0]
+    output_gradient = table(len(bags.offsets) - 1, dim, dtype, seed=1)
+    rows_argument = convert(bags._replace(weights=values), columns, format_name)
+    result = form(rows_argument, weight)
+    to_weight = torch.autograd.grad(result, weight, output_gradient, retain_graph=True)[0]
 
     rows = in_scipy(bags._replace(weights=values), columns)
     transposed = sparse.csr_array(rows.T)
-    exact = torch.from_numpy(transposed @ grad_output.double().numpy())
-    bound = dot_bound(transposed, grad_output.double().numpy(), dtype)
-    # The dense product adds duplicates first: their sum is rounded, and may cancel.
+    exact = torch.from_numpy(transposed @ output_gradient.double().numpy())
+    bound = dot_bound(transposed, output_gradient.double().numpy(), dtype)
+    # The dense product rounds the sums of duplicates, which may cancel.
     dense_bound = bound + rounding_bound(11, dtype) * torch.from_numpy(
-        absolute(transposed) @ grad_output.abs().double().numpy()
+        absolute(transposed) @ output_gradient.abs().double().numpy()
     )
     assert_within(to_weight.double(), exact, bound if form is sum_of_rows else dense_bound)
 
-    if sparse.issparse(rows_in_notation):
+    if sparse.issparse(rows_argument):
         return
-    to_values = torch.autograd.grad(result, values, grad_output)[0]
-    owner = np.repeat(np.arange(len(grad_output)), np.diff(bags.offsets.numpy()))
-    grad_rows = grad_output.double().numpy()[owner]
-    table_rows = weight.detach().double().numpy()[bags.ids.numpy()]
-    allowed = rounding_bound(dim + 1, dtype) * torch.from_numpy(
-        (abs(grad_rows) * abs(table_rows)).sum(1)
-    )
-    assert_within(to_values.double(), torch.from_numpy((grad_rows * table_rows).sum(1)), allowed)
+    to_values = torch.autograd.grad(result, values, output_gradient)[0]
+    row_indices = np.repeat(np.arange(len(output_gradient)), np.diff(bags.offsets.numpy()))
+    products = output_gradient.double().numpy()[row_indices]
+    products = products * weight.detach().double().numpy()[bags.ids.numpy()]
+    bound = rounding_bound(dim + 1, dtype) * torch.from_numpy(abs(products).sum(1))
+    assert_within(to_values.double(), torch.from_numpy(products.sum(1)), bound)
 
 
 def test_converted_values_are_rounded_once_more():
-    """A float64 value misses the bound of float32 ones in some elements, and never its own."""
+    """float64 values exceed the bound of float32 values, and not that of converted ones."""
     value = torch.randn(200, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     value.requires_grad_()
     weight = table(1, 64, torch.float32)
@@ -168,7 +167,7 @@ NUMBERS = torch.tensor([0.5, -2.0, 1.5, 0.0, 3.0], dtype=torch.float64)
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script")
 def test_only_the_dense_product_has_second_derivatives_and_forward_mode():
-    """As documented: torch has neither for an embedding bag."""
+    """An embedding bag of torch has neither, as documented."""
     weight = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
     values = NUMBERS.clone().requires_grad_()
     forms = {form: lambda w, v, form=form: form((IDS, OFFSETS, v), w) for form in FORMS}
@@ -189,33 +188,35 @@ EDITS = {
 }
 
 
+@pytest.mark.parametrize("is_leaf", [True, False])
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("form", FORMS)
-def test_scipy_may_edit_a_matrix_between_forward_and_backward(form, edit):
-    """The gradient is that of the matrix as it was; SciPy adds up duplicates unasked."""
+def test_scipy_may_edit_a_matrix_between_forward_and_backward(form, edit, is_leaf):
+    """The gradient is that of the matrix before the change, also for a computed weight."""
     rows = sparse.csr_array(
         (np.array([1, 4, 2], np.float32), np.array([2, 2, 0], np.int32), np.array([0, 2, 3])),
         shape=(2, 4),
     )
     weight = torch.eye(4).requires_grad_()
-    result = form(rows, weight)
+    result = form(rows, weight if is_leaf else weight * 1)
     EDITS[edit](rows)
     result.sum().backward()
     assert weight.grad[:, 0].tolist() == [2, 0, 5, 0]
 
 
 def test_scipy_arrays_are_copied_for_a_gradient_only():
-    """Without one the forward pass reads them where they are."""
+    """Without a gradient the embedding bag shares their memory."""
     rows = sparse.csr_array(np.eye(4, dtype=np.float32))
-    bag = torch.nn.functional.embedding_bag
-    for needed in (False, True):
-        weight = torch.eye(4, requires_grad=needed)
-        with mock.patch("torch.nn.functional.embedding_bag", wraps=bag) as called:
+    embedding_bag = torch.nn.functional.embedding_bag
+    for requires_grad in (False, True):
+        weight = torch.eye(4, requires_grad=requires_grad)
+        with mock.patch("torch.nn.functional.embedding_bag", wraps=embedding_bag) as spy:
             sum_of_rows(rows, weight)
             with torch.no_grad():
                 sum_of_rows(rows, weight)
-        read = [call.args[0].numpy() for call in called.call_args_list]
-        assert [np.shares_memory(ids, rows.indices) for ids in read] == [not needed, True]
+        ids_of_calls = [call.args[0].numpy() for call in spy.call_args_list]
+        is_shared = [np.shares_memory(ids, rows.indices) for ids in ids_of_calls]
+        assert is_shared == [not requires_grad, True]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -236,103 +237,102 @@ def test_duplicates_add_up_beyond_half_precision(dtype):
             assert_within(result.double(), exact.reshape(1, 1), bound)
 
 
-@pytest.mark.parametrize(("dtype", "reached"), [(torch.float16, 2048), (torch.bfloat16, 256)])
-def test_half_precision_gradients_stand_still(dtype, reached):
-    """As documented: one more 1 is lost on the sum of 5,000; the dense product adds them all."""
+@pytest.mark.parametrize(("dtype", "limit"), [(torch.float16, 2048), (torch.bfloat16, 256)])
+def test_half_precision_gradients_stop_growing(dtype, limit):
+    """In ``sum_of_rows`` on a CPU, as documented, and not in ``dense_matmul``."""
     rows = (torch.zeros(5_000, dtype=torch.int64), torch.arange(5_001))
-    for form, expected in ((sum_of_rows, reached), (dense_matmul, 5_000)):
+    for form, expected in ((sum_of_rows, limit), (dense_matmul, 5_000)):
         weight = torch.ones(1, 2, dtype=dtype, requires_grad=True)
         form(rows, weight).sum().backward()
         assert weight.grad.tolist() == [[torch.tensor(expected).to(dtype).item()] * 2]
 
 
 @pytest.mark.parametrize(
-    ("notation", "check"), [("bags", True), ("bags", False), ("scipy", True), ("torch", True)]
+    ("format_name", "check"), [("bags", True), ("bags", False), ("scipy", True), ("torch", True)]
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_forms_compile(form, notation, check):
-    """Checked or not, in every notation; and the checks still refuse."""
+def test_forms_compile(form, format_name, check):
+    """In every format, with and without checks; the checks still raise."""
     torch.compiler.reset()
     weight = torch.randn(5, 4, requires_grad=True)
-    sound = Bags(IDS, OFFSETS, NUMBERS.float())
+    valid = Bags(IDS, OFFSETS, NUMBERS.float())
     compiled = torch.compile(lambda rows, w: form(rows, w, check=check), backend="aot_eager")
-    rows = written(sound, 5, notation)
+    rows = convert(valid, 5, format_name)
     assert_bitwise_equal(compiled(rows, weight), form(rows, weight))
     compiled(rows, weight).sum().backward()
     if check:
-        broken = written(sound._replace(ids=torch.tensor([3, 0, -1, 2, 1])), 5, notation)
+        broken = convert(valid._replace(ids=torch.tensor([3, 0, -1, 2, 1])), 5, format_name)
         with pytest.raises(IndexError, match="column -1"):
             compiled(broken, weight)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_rows_are_read_and_checked_inside_transforms(form):
-    """``torch.func.grad`` gives what ``backward`` gives; a CSR tensor has to be read before."""
+def test_forms_work_inside_transforms(form):
+    """``torch.func.grad`` gives the gradient of ``backward``, but refuses a CSR tensor."""
     weight = torch.randn(5, 4, requires_grad=True)
-    sound = Bags(IDS, OFFSETS, NUMBERS.float())
-    broken = sound._replace(ids=torch.tensor([3, 0, -1, 2, 1]))
-    form(sound, weight).square().sum().backward()
+    valid = Bags(IDS, OFFSETS, NUMBERS.float())
+    broken = valid._replace(ids=torch.tensor([3, 0, -1, 2, 1]))
+    form(valid, weight).square().sum().backward()
 
     def gradient(rows):
         return torch.func.grad(lambda w: form(rows, w).square().sum())(weight.detach())
 
-    for notation in ("bags", "scipy"):
-        assert_bitwise_equal(gradient(written(sound, 5, notation)), weight.grad)
+    for format_name in ("bags", "scipy"):
+        assert_bitwise_equal(gradient(convert(valid, 5, format_name)), weight.grad)
         with pytest.raises(IndexError, match="row 0 names column -1"):
-            gradient(written(broken, 5, notation))
+            gradient(convert(broken, 5, format_name))
     with pytest.raises(RuntimeError, match="Sparse CSR tensors do not have strides"):
-        gradient(written(sound._replace(ids=torch.tensor([0, 2, 3, 1, 2])), 5, "torch"))
+        gradient(convert(valid._replace(ids=torch.tensor([0, 2, 3, 1, 2])), 5, "torch"))
 
 
-def test_values_are_mapped_over():
-    """``torch.func.vmap`` gives what a loop gives, for the values and for the table."""
+def test_the_dense_forms_support_vmap():
+    """``torch.func.vmap`` gives the results of a loop, over values and over tables."""
     many, weight = torch.randn(3, 5), torch.randn(4, 2)
-    for form, size_or_weight in ((dense_rows, 4), (dense_matmul, weight), (sum_of_rows, weight)):
-        single = lambda v, form=form, argument=size_or_weight: form(  # noqa: E731
-            (IDS, OFFSETS, v), argument, check=False
+    for form, argument in ((dense_rows, 4), (dense_matmul, weight)):
+        apply = partial(
+            lambda form, arg, v: form((IDS, OFFSETS, v), arg, check=False), form, argument
         )
-        looped = torch.stack([single(values) for values in many])
-        if form is not sum_of_rows:  # which torch cannot map
-            assert_bitwise_equal(torch.func.vmap(single)(many), looped)
+        expected = torch.stack([apply(values) for values in many])
+        assert_bitwise_equal(torch.func.vmap(apply)(many), expected)
     tables = torch.randn(3, 4, 2)
     mapped = torch.func.vmap(lambda w: dense_matmul((IDS, OFFSETS), w, check=False))(tables)
     expected = torch.stack([dense_matmul((IDS, OFFSETS), table) for table in tables])
     assert_within(mapped, expected, 1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("form", FORMS)
-def test_every_notation_gives_the_same_bits(form, kind, device):
-    """SciPy's two classes, torch's CSR, the named tuple and a plain list."""
-    rows = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
-    bags = Bags(*(member.to(device) for member in to_bags(rows)))
+def test_every_format_gives_the_same_bits(form, format_name, device):
+    """The formats are SciPy's two classes, a torch CSR tensor, ``Bags`` and a list."""
+    matrix = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
+    bags = Bags(*(member.to(device) for member in to_bags(matrix)))
     weight = table(11, 5, torch.float32).to(device)
-    rows_in_notation = {
-        "scipy array": rows,
-        "scipy matrix": sparse.csr_matrix(rows),
+    rows = {
+        "scipy array": matrix,
+        "scipy matrix": sparse.csr_matrix(matrix),
         "torch": to_torch_csr(bags, 11),
         "bags": bags,
         "list": list(bags),
-    }[kind]
-    result = form(rows_in_notation, weight)
+    }[format_name]
+    result = form(rows, weight)
     assert result.device == weight.device
     assert_bitwise_equal(result, form(bags, weight))
-    assert_bitwise_equal(result, form(rows_in_notation, weight, check=False))
+    assert_bitwise_equal(result, form(rows, weight, check=False))
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_counts_are_values_too(form):
-    """Integer data is converted to the weight's dtype; None stands for ones."""
+def test_values_may_be_integers_or_omitted(form):
+    """Integers are converted to the dtype of the weight; ``None`` means ones."""
     ids, offsets = torch.tensor([2, 0, 1]), torch.tensor([0, 2, 3])
     weight = torch.arange(8.0).reshape(4, 2)
-    counted = form((ids, offsets, torch.tensor([3, 2, 1])), weight)
-    assert counted.tolist() == [[12.0, 17.0], [2.0, 3.0]]
+    result = form((ids, offsets, torch.tensor([3, 2, 1])), weight)
+    assert result.tolist() == [[12.0, 17.0], [2.0, 3.0]]
     assert_bitwise_equal(form((ids, offsets), weight), form((ids, offsets, torch.ones(3)), weight))
     assert dense_rows((ids, offsets), 4, dtype=torch.int64).tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
 
 
-def test_fractions_are_not_cut_off():
-    """A dtype for integers refuses values that are none; asked not to check, torch cuts them."""
+def test_fractions_are_not_truncated():
+    """An integer dtype refuses floating values, unless ``check=False``."""
     rows = (torch.tensor([2]), torch.tensor([0, 1]), torch.tensor([1.5]))
     with pytest.raises(TypeError, match=r"dtype is torch.int64 and the values are torch.float32"):
         dense_rows(rows, 4, dtype=torch.int64)
@@ -340,7 +340,7 @@ def test_fractions_are_not_cut_off():
 
 
 def test_columns_without_an_entry_are_never_read():
-    """NaN in a row that nobody names stays there; the dense product spreads it."""
+    """A NaN in such a row of the table does not spread, except in the dense product."""
     weight = torch.zeros(4, 2)
     weight[3] = torch.nan
     rows = (torch.tensor([0, 1]), torch.tensor([0, 2]))
@@ -349,8 +349,8 @@ def test_columns_without_an_entry_are_never_read():
 
 
 @pytest.mark.parametrize("change", ["read-only", "reversed"])
-def test_arrays_that_torch_cannot_hold_are_copied(change):
-    """Without a warning, with the same result."""
+def test_arrays_that_torch_cannot_share_are_copied(change):
+    """The result is the same, without a warning."""
     data, indices = np.array([2.0, 3.0], dtype=np.float32), np.array([3, 1], dtype=np.int32)
     rows = sparse.csr_array((data, indices, [0, 2]), shape=(1, 4))
     expected = sum_of_rows(rows, torch.eye(4))
