@@ -1,5 +1,7 @@
 """The tasks of the project: ``nox -l`` lists them, and ``nox`` alone runs those of CI."""
 
+import os
+
 import nox
 
 nox.needs_version = ">=2025.2.9"  # nox.project.dependency_groups, Session.install of several
@@ -59,7 +61,10 @@ def tests(session: nox.Session) -> None:
     session.install("--no-deps", *nox.project.dependency_groups(PYPROJECT, "axe"), *PINNED)
     if not any(argument.startswith("tests/package") for argument in session.posargs):
         build_site(session)
+    before = os.times()
     session.run("pytest", *PARALLEL, *session.posargs, env=PASSIVE)
+    cpu_seconds = sum(os.times()[2:4]) - sum(before[2:4])  # of child processes
+    session.log(f"The tests took {cpu_seconds:.0f} s of CPU.")
 
 
 @nox.session
@@ -98,14 +103,6 @@ def drift(session: nox.Session) -> None:
 
 
 @nox.session
-def timings(session: nox.Session) -> None:
-    """Record what each form costs on this machine; ``-- --quick`` tries it in under a minute."""
-    session.install("-e", ".", *PINNED)
-    folder = ["--out", "build/recordings"]
-    session.run("python", "-m", "lookup_matmul.costs", *folder, *session.posargs)
-
-
-@nox.session
 def wordings(session: nox.Session) -> None:
     """Record the error messages of the lowest and the pinned torch, or of ``-- 2.15.0``."""
     for versions in [[f"torch=={version}"] for version in session.posargs] or [LOWEST, PINNED]:
@@ -132,6 +129,5 @@ def pins(session: nox.Session) -> None:
     """Complete constraints.txt from pyproject.toml; ``-- --upgrade`` refreshes every version."""
     session.install(*nox.project.dependency_groups(PYPROJECT, "pins"), *PINNED)
     groups = [f"--group={name}" for name in PYPROJECT["dependency-groups"]]
-    plain = ["--no-header", "--no-annotate", "--python-version=3.11", "-o", "constraints.txt"]
-    resolve = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--all-extras"]
-    session.run(*resolve, *groups, *plain, *session.posargs, silent=True)
+    resolve = ["uv", "pip", "compile", "pyproject.toml", "-o", "constraints.txt", *groups]
+    session.run(*resolve, *session.posargs, silent=True)
