@@ -24,8 +24,10 @@ import torch
 
 NAME = "__disturb__"  # the only name that this module adds to the namespace of a page
 EXCUSE = re.compile(r"# cannot fail: *\S")
-PREDICATES = {"equal", "array_equal", "allclose", "isclose", "isinstance", "issubclass"}
+TYPE_TESTS = {"isinstance", "issubclass"}
+PREDICATES = {"equal", "array_equal", "allclose", "isclose", *TYPE_TESTS}
 REDUCTIONS = {"all", "any"}
+COPIES = re.compile(r"(\.(clone|copy|detach|contiguous|cpu)\(\)|\[(\.\.\.|:)\])$")
 NEGATIVE = (ast.NotEq, ast.IsNot, ast.NotIn)
 MAX_ELEMENTS = 10_000_000
 BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
@@ -44,6 +46,7 @@ class Check:
     equality: bool = True  # whether comparing an object with itself proves nothing
     swaps: bool = False  # whether it fails if one operand is replaced by the other
     negated: bool = False
+    is_type_test: bool = False  # of its first operand
     is_excused: bool = False
     runs: int = 0
     can_fail: bool = False
@@ -90,15 +93,16 @@ class Disturber(ast.NodeTransformer):
         node.test = self._condition(node.test, node)
         return node
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        call = node.value
-        if not (isinstance(call, ast.Call) and _name(call.func).startswith("assert_")):
-            return self.generic_visit(node)
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not _name(node.func).startswith("assert_"):
+            return node
         self.statements += 1
         check = self._check(node, _repeat_call)
-        check.can_fail = not call.args  # a mock's assert_called_once()
-        call.args.insert(0, call.func)
-        call.func = self._member("call", len(self.checks) - 1)
+        check.can_fail = not node.args  # a mock's assert_called_once()
+        check.fault = _copy_fault(node.args[:2])
+        node.args.insert(0, node.func)
+        node.func = self._member("call", len(self.checks) - 1)
         return node
 
     def _condition(self, test: ast.expr, statement: ast.stmt, negated: bool = False) -> ast.expr:
@@ -126,21 +130,21 @@ class Disturber(ast.NodeTransformer):
         ]
         is_negative = bool(operators) and all(isinstance(op, NEGATIVE) for op in operators)
         check.negated = negated
-        check.swaps = is_negative != negated
+        check.swaps = is_negative != negated and not _is_new(test)
         check.equality = not (
             check.swaps or any(isinstance(op, ast.Is | ast.In) for op in operators)
         )
+        check.is_type_test = isinstance(test, ast.Call) and _name(test.func) in TYPE_TESTS
         check.can_fail = not check.changed
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and check.equality:
-            sides = ast.dump(test.left), ast.dump(test.comparators[0])
-            check.fault = "both sides are the same expression" if sides[0] == sides[1] else ""
+        if check.equality:
+            check.fault = _copy_fault([value for value, is_changed in operands if is_changed])
         call = ast.Call(
             self._member("run", len(self.checks) - 1), [value for value, _ in operands], []
         )
         return ast.copy_location(call, test)
 
-    def _check(self, statement: ast.stmt, repeat: Callable[[list[Any]], Any]) -> Check:
-        lines = self.source.splitlines()[statement.lineno - 1 : statement.end_lineno]
+    def _check(self, statement: ast.stmt | ast.expr, repeat: Callable[[list[Any]], Any]) -> Check:
+        lines = self.source.splitlines()[statement.lineno - 1 : statement.end_lineno or 0]
         check = Check(self.source, statement.lineno, repeat)
         check.is_excused = bool(lines and EXCUSE.search(lines[-1]))
         self.checks.append(check)
@@ -156,9 +160,12 @@ class Disturber(ast.NodeTransformer):
 
         def compare(*operands: Any) -> Any:
             result = check.repeat([*operands])
+            check.runs += 1
             if not (check.negated or _is_bool(result)):
                 check.fault = f"its value is no bool, but {type(result).__name__}"
-            elif bool(result) != check.negated:
+            elif bool(result) == check.negated:
+                check.can_fail = True
+            else:
                 _disturb(check, [*operands])
             return result
 
@@ -169,7 +176,12 @@ class Disturber(ast.NodeTransformer):
         check = self.checks[index]
 
         def compare(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-            result = function(*args, **options)
+            check.runs += 1
+            try:
+                result = function(*args, **options)
+            except Exception:
+                check.can_fail = True
+                raise
             check.changed = [1, 2][: len(args)]
             _disturb(check, [function, *args, options])
             return result
@@ -191,6 +203,28 @@ def install(shell: Any) -> None:
 
 def _name(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def _is_new(test: ast.expr) -> bool:
+    """Return whether what a call returns is compared with None."""
+    return isinstance(test, ast.Compare) and (
+        isinstance(test.left, ast.Call) and ast.unparse(test.comparators[0]) == "None"
+    )
+
+
+def _copy_fault(operands: list[ast.expr]) -> str:
+    """Return the fault of operands one of which is the expression or a copy of another."""
+    sources = [_original(operand) for operand in operands]
+    is_copied = len(set(sources)) < len(sources)
+    return "one operand is the expression of the other, or a copy of it" if is_copied else ""
+
+
+def _original(node: ast.expr) -> str:
+    """Return the code of an expression without what copies or views all of it."""
+    code = ast.unparse(node)
+    while shorter := COPIES.search(code):
+        code = code[: shorter.start()]
+    return code
 
 
 def _placeholder(index: int) -> ast.expr:
@@ -252,7 +286,6 @@ def _is_bool(value: Any) -> bool:
 
 def _disturb(check: Check, operands: list[Any]) -> None:
     """Repeat a check that held, with one changed operand at a time, until it fails."""
-    check.runs += 1
     if check.can_fail or check.fault:
         return
     show, warnings.showwarning = warnings.showwarning, lambda *_, **__: None
@@ -278,7 +311,8 @@ def _search(check: Check, operands: list[Any]) -> None:
         return
     for place, value in zip(places, values, strict=True):
         others = [other for other in values if other is not value and other is not None]
-        for changed in (*(_swaps(others) if check.swaps else ()), *changes(value)):
+        replacements = (object,) if check.is_type_test else changes(value)
+        for changed in (*(_swaps(others) if check.swaps else ()), *replacements):
             arguments = [*operands[:place], changed, *operands[place + 1 :]]
             try:
                 held = bool(check.repeat(arguments)) != check.negated
@@ -321,6 +355,9 @@ def changes(value: Any) -> Iterator[Any]:
         yield not value
     elif isinstance(value, Number):
         number: Any = value
+        if math.isinf(number.real):  # large values are below infinity, as all others are
+            yield np.nextafter(number, 0)
+            return
         if isinstance(value, float | np.floating):
             yield np.nextafter(value, -math.inf)
             yield np.nextafter(value, math.inf)
