@@ -13,11 +13,20 @@ LOG = logging.getLogger(__name__)
 
 
 def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
-    """Warn of each finding of lint_pages.py, with its line."""
+    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line."""
     import lint_pages  # not above: as a script it imports this package, and so this module
 
-    for line, message in lint_pages.findings(page_of(app, docname)):
+    page = page_of(app, docname)
+    for line, message in lint_pages.findings(page):
         LOG.warning(message, location=(docname, line))
+    page_lines = page.text.splitlines()
+    for index, cell_line, reason in page.powerless:
+        code = page.cells[index].source.splitlines()[cell_line - 1]
+        rest = [line.strip() for line in page_lines[page.lines[index] :]]  # options, then code
+        offset = rest.index(code.strip()) if code.strip() in rest else 0
+        message = f"this assertion is not seen to fail ({reason}); check what can be false, or end "
+        message += f"its line with `# cannot fail: a reason`: {code.strip():.80}"
+        LOG.warning(message, location=(docname, page.lines[index] + offset + 1))
 
 
 def delete_removed_pages(

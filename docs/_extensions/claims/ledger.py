@@ -97,6 +97,9 @@ def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]
         raises if kind.startswith("raises ") else kind for check in checks for kind in check.kinds
     )
     sums = {"checks passed, on every page together": counted["checks"]} | dict(kinds.most_common())
+    records = env.metadata.values()
+    seen = sum(record.get("assertions", 0) for record in records)
+    sums["assertions seen to fail when an operand was changed"] = seen
     sums["sentences that only cite a source"] = counted["cited"]
     rows = [[what, f"{number:,}"] for what, number in sums.items()]
     counted_on = f"Counted on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."

@@ -17,11 +17,13 @@ from _extensions.run.observer.sitecustomize import digest
 
 
 class Execution(NamedTuple):
-    """A notebook with its outputs, the seconds that its cells took, and the time of the run."""
+    """A notebook with its outputs, the seconds and time of its run, and its assertions."""
 
     notebook: NotebookNode
     seconds: float
     executed_at: float
+    assertions: int
+    powerless: list[tuple[int, int, str]]  # those that cannot fail: cell, line in it, reason
 
 
 @cache
@@ -42,9 +44,10 @@ def load_execution(notebook: NotebookNode, cache_path: str) -> Execution | None:
             cache.remove_cache(record.pk)
             return None
         merged_notebook = cache.merge_match_into_notebook(notebook)[1]
-    except KeyError:
+        names = ("execution_seconds", "executed_at", "assertions", "powerless")
+        return Execution(merged_notebook, *(record.data[name] for name in names))
+    except KeyError:  # not executed, or by an earlier version of this site
         return None
-    return Execution(merged_notebook, record.data["execution_seconds"], record.data["executed_at"])
 
 
 def store_execution(

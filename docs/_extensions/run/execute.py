@@ -63,6 +63,8 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
             "executed_at": page.executed_at,
             "failed": not succeeded,
             "digests": page.digests,
+            "assertions": page.assertions,
+            "powerless": page.powerless,
         }
         assert page.notebook
         store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, data)

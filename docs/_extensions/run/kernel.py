@@ -4,6 +4,7 @@ On a machine with torch's CUDA build and no driver, libraries log messages that 
 with the page. Their logging is turned off, since text on standard error fails the build.
 """
 
+import ast
 import asyncio
 import json
 import os
@@ -22,6 +23,7 @@ from nbformat import NotebookNode
 from nbformat import v4 as nbformat_v4
 
 from _extensions.run.cache import package_folder
+from _extensions.run.disturb import NAME
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
 from _extensions.run.pages import Page
 
@@ -51,12 +53,18 @@ def _flush(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sl
 get_ipython().events.register("post_run_cell", _flush)
 del _flush, _select, _streams, _sys, _time
 """
+DISTURB = f"""
+__import__("runpy").run_path({str(Path(__file__).with_name("disturb.py"))!r})["install"](
+    get_ipython()
+)
+"""
 XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
 FLAGS = [
     f"--InteractiveShell.xmode={XMODE}",
     "--HistoryManager.enabled=False",
     f"--IPKernelApp.exec_lines={PRINTING}",
     f"--IPKernelApp.exec_lines={FLUSH_STREAMS}",
+    f"--IPKernelApp.exec_lines={DISTURB}",
 ]
 START_S = 120  # a kernel imports torch, on a busy machine
 MAX_OUTPUT_CHARACTERS = 500_000  # of a cell; a large figure has 50,000
@@ -113,7 +121,7 @@ async def run_page(
         options: Any = {"timeout": timeout_s, "allow_errors": allow_errors, "record_timing": False}
         client = NotebookClient(page.notebook, manager, **options)
         environment = environment | {LOG_VARIABLE: str(log)}
-        succeeded = await _run_cells(client, manager, environment, working_directory)
+        succeeded = await _run_cells(client, manager, environment, working_directory, page)
         if succeeded and client.code_cells_executed:
             page.digests = _read_log(log)
     return succeeded
@@ -124,6 +132,7 @@ async def _run_cells(
     manager: Any,  # mypy takes its methods for those of a synchronous one
     environment: dict[str, str],
     working_directory: Path,
+    page: Page,
 ) -> bool:
     notebook = client.nb
     cell = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
@@ -147,6 +156,7 @@ async def _run_cells(
             if message := _unwanted_effect(cell, working_directory):
                 cell.outputs = [_error_output("RuntimeError", message)]
                 return False
+        page.assertions, page.powerless = await _read_assertions(kernel_client, notebook)
     except CellExecutionError:
         pass
     except CellTimeoutError:
@@ -165,6 +175,24 @@ async def _run_cells(
         if manager.has_kernel:
             await manager.shutdown_kernel(now=True)
     return False
+
+
+async def _read_assertions(
+    kernel_client: Any, notebook: NotebookNode
+) -> tuple[int, list[tuple[int, int, str]]]:
+    """Return how many assertions a page has, and those that cannot fail.
+
+    Each of these has the index of its cell, its line in the cell, and a reason.
+    """
+    expressions = {"report": f"{NAME}.report()"}
+    reply = await kernel_client.execute(
+        "", silent=True, user_expressions=expressions, reply=True, timeout=START_S
+    )
+    text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
+    report = json.loads(ast.literal_eval(text))
+    sources = [cell.source for cell in notebook.cells]
+    powerless = [(sources.index(cell), line, why) for cell, line, why in report["powerless"]]
+    return report["assertions"], powerless
 
 
 def _is_cancelled() -> bool:

@@ -36,6 +36,8 @@ class Page:
     seconds: float | None = None  # the run time of the cells, if they ran without an error
     executed_at: float | None = None  # the time of that run, as of time.time()
     digests: dict[str, str] = field(default_factory=dict)  # by path, of what the cells read
+    assertions: int = 0  # how many its cells have
+    powerless: list[tuple[int, int, str]] = field(default_factory=list)  # cell, line in it, reason
     fault: tuple[int, str] | None = None  # the line, and the reason why the page is unreadable
 
     @property
@@ -116,7 +118,8 @@ def page_of(app: Sphinx, name: str) -> Page:
         if page.notebook:
             execution = load_execution(page.notebook, app.config.nb_execution_cache_path)
             if execution:
-                page.notebook, page.seconds, page.executed_at = execution
+                page.notebook, page.seconds, page.executed_at = execution[:3]
+                page.assertions, page.powerless = execution[3:]
     return pages[name]
 
 
@@ -130,6 +133,7 @@ def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
     """Give Sphinx the text of a page's record, or an unreadable page's title and labels."""
     page = page_of(app, name)
     app.env.metadata[name]["executed_at"] = page.executed_at
+    app.env.metadata[name]["assertions"] = page.assertions
     source[0] = page.text
     if page.fault:
         source[0] = "\n\n".join(LINK_TARGET.findall(page.text)) or "# Unreadable"
