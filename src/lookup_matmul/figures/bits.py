@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import torch
 
-from lookup_matmul.figures.palette import QUIET, id_colors
-from lookup_matmul.figures.sheet import CELL_HEIGHT, Drawing, Sheet
+from lookup_matmul.figures.sheet import CELL_HEIGHT, QUIET, Drawing, Sheet, id_colors
 
 EXPONENT, MANTISSA = 8, 23  # bits of float32; TF32 and bfloat16 have the same exponent
 BIT_WIDTH, BIT_HEIGHT, GAP, MARGIN = 9.2, 17.0 / CELL_HEIGHT, 5.0, 4.0

@@ -5,8 +5,7 @@ from functools import partial
 import torch
 
 from lookup_matmul.equality.assertions import assert_bitwise_equal
-from lookup_matmul.figures.palette import id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import Drawing, Sheet, id_colors
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 ROW_HEIGHT, CELL_WIDTH, BIT_WIDTH, LABEL_WIDTH = 22.0, 46.0, 24.0, 46.0

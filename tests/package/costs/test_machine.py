@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lookup_matmul.costs import machine, processor
+from lookup_matmul.costs import processor, recorder
 
 
 def test_the_processor_is_named_as_linux_names_it(monkeypatch):
@@ -32,8 +32,8 @@ def run_nvidia_smi(command, **_):
 
 def test_a_processor_has_neither_driver_nor_cuda(monkeypatch):
     """Even beside a GPU; the versions are those that are installed."""
-    monkeypatch.setattr(machine.subprocess, "run", run_nvidia_smi)
-    origin = machine.provenance("cpu")
+    monkeypatch.setattr(recorder.subprocess, "run", run_nvidia_smi)
+    origin = recorder.provenance("cpu")
     assert (origin["kind"], origin["device"]) == ("cpu", processor())
     assert (origin["driver"], origin["cuda"]) == (None, None)
     assert (origin["torch"], origin["package"]) == (torch.__version__, version("lookup-matmul"))
@@ -54,6 +54,6 @@ def test_a_gpu_has_a_driver_if_it_is_known(monkeypatch, run, driver):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "A GPU")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    monkeypatch.setattr(machine.subprocess, "run", run)
-    origin = machine.provenance("cuda")
+    monkeypatch.setattr(recorder.subprocess, "run", run)
+    origin = recorder.provenance("cuda")
     assert (origin["device"], origin["driver"], origin["cuda"]) == ("A GPU", driver, "13.0")

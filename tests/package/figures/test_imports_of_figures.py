@@ -23,6 +23,6 @@ def test_a_table_needs_neither_plots_nor_pages():
     modules = set(output.split())
     package = "lookup_matmul.figures."
     assert {name.removeprefix(package) for name in modules if name.startswith(package)} == {
-        "palette", "sheet", "tables"
+        "sheet", "tables"
     }  # fmt: skip
     assert not modules & {"matplotlib", "scipy"}

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from lookup_matmul.sharded import sockets, tcp_sent_bytes
+from lookup_matmul.sharded import tcp_sent_bytes, worker
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts for each connection")
 
@@ -53,7 +53,7 @@ def test_retransmitted_bytes_count_once(monkeypatch):
         def getsockopt(self, *_):
             return struct.pack("=200xQQ", 9, 2)
 
-    monkeypatch.setattr(sockets.socket, "socket", RetransmittingSocket)
+    monkeypatch.setattr(worker.socket, "socket", RetransmittingSocket)
     before = tcp_sent_bytes()
     with socket.create_server(("127.0.0.1", 0)):
         assert tcp_sent_bytes() - before == 7
@@ -61,7 +61,7 @@ def test_retransmitted_bytes_count_once(monkeypatch):
 
 def test_other_systems_give_none(monkeypatch):
     """Not zero, since nothing was measured."""
-    monkeypatch.setattr(sockets.sys, "platform", "darwin")
+    monkeypatch.setattr(worker.sys, "platform", "darwin")
     assert tcp_sent_bytes() is None
 
 
@@ -75,5 +75,5 @@ def test_linux_before_4_19_gives_none(monkeypatch):
             return value[:200] if isinstance(value, bytes) else value
 
     with socket.create_server(("127.0.0.1", 0)):
-        monkeypatch.setattr(sockets.socket, "socket", OldSocket)
+        monkeypatch.setattr(worker.socket, "socket", OldSocket)
         assert tcp_sent_bytes() is None
