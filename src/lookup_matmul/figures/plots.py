@@ -34,9 +34,6 @@ def draw_curves(
     --------
     >>> draw_curves([1, 2], {"loss": [3.0, 1.5]}, x_label="step", y_label="loss", alt="It falls.")
     It falls.
-    >>> times = {"dense": [(1.0, 1.1, 1.3), (1.0, 1.2, 1.3)]}
-    >>> draw_curves([0.01, 0.1], times, x_label="share", y_label="ms", alt="No change.")
-    No change.
     """
     with style.context(axes.PLOT_STYLE):
         ax = axes.create_axes(x_label, y_label, 354, 240)

@@ -19,7 +19,6 @@ import traceback
 from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NoReturn
 
 import cloudpickle
 import torch
@@ -139,12 +138,8 @@ def _delete_socket_folder_at_exit() -> None:
     new session the server outlives the kernel, sees that it has ended, and deletes the folder.
     """
     os.setsid()
-    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     atexit.register(_delete_socket_folder)
-
-
-def _exit(*_: object) -> NoReturn:
-    sys.exit(0)
 
 
 def _delete_socket_folder() -> None:

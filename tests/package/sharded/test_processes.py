@@ -1,4 +1,4 @@
-"""Processes always end, and errors name the process that failed."""
+"""Processes always end, errors name the process that failed, and parts are torch's chunks."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import distributed
 
-from lookup_matmul.sharded import run_on_processes
+from lookup_matmul.sharded import cut, run_on_processes
 
 
 def describe_process():
@@ -235,3 +235,23 @@ def wait_for_count(list_entries, count):
             return entries
         time.sleep(0.1)
     pytest.fail(f"{list_entries()}, expected {count} of them within five minutes")
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
+def test_cuts_are_those_of_torch(parts):
+    """The parts are torch's chunks, followed by empty ones."""
+    for size in range(9):
+        rows = torch.arange(size)
+        slices = [rows[part] for part in cut(size, parts)]
+        assert len(slices) == parts
+        assert torch.cat(slices).tolist() == rows.tolist()
+        chunks = [chunk.tolist() for chunk in rows.chunk(parts)] if size else []
+        assert [part.tolist() for part in slices if len(part)] == chunks
+
+
+@pytest.mark.parametrize(("size", "parts"), [(3, 0), (3, -1), (-1, 2)])
+def test_impossible_cuts_are_refused(size, parts):
+    """The error names both arguments."""
+    message = f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1"
+    with pytest.raises(ValueError, match=message):
+        cut(size, parts)
