@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lookup_matmul.figures.bits import draw_bits
-    from lookup_matmul.figures.equality import draw_equality
+    from lookup_matmul.figures.bits import draw_bits, draw_equality
     from lookup_matmul.figures.plots import draw_curves, draw_intervals, draw_parts
     from lookup_matmul.figures.points import draw_points
     from lookup_matmul.figures.sheet import Drawing
@@ -24,7 +23,7 @@ __all__ = [
 # Modules are imported on first use: Matplotlib takes longer to import than a table to draw.
 MODULES = {
     "Drawing": "sheet", "draw_bits": "bits", "draw_blocks": "tables", "draw_curves": "plots",
-    "draw_equality": "equality", "draw_intervals": "plots", "draw_lookup": "tables",
+    "draw_equality": "bits", "draw_intervals": "plots", "draw_lookup": "tables",
     "draw_one_hot_product": "tables", "draw_parts": "plots", "draw_points": "points",
     "draw_scatter_add": "tables",
 }  # fmt: skip

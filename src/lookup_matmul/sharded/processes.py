@@ -21,12 +21,10 @@ GLOO_EXTRA_S = 3600.0  # added to the timeout of gloo, so that timeout_s always 
 
 
 def cut(size: int, parts: int) -> list[slice]:
-    """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` does.
+    """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` and a ``DTensor`` do.
 
-    A ``DTensor`` with ``Shard`` is cut in the same way. All parts are of equal size, except that
-    the last ones may be smaller or empty.
-
-    Raises ValueError if ``size`` is negative or ``parts`` is less than one.
+    All parts are of equal size, except that the last ones may be smaller or empty. Raises
+    ValueError if ``size`` is negative or ``parts`` is less than one.
 
     Examples
     --------
@@ -61,8 +59,7 @@ def run_on_processes(
     loopback interface only. When the call returns or raises, they have ended and the folder is
     deleted; if this process is killed, they end by themselves.
 
-    Processes are forked from a server that has imported torch; on Windows each imports torch. A
-    script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
+    A script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
 
     Examples
     --------
