@@ -137,8 +137,7 @@ def test_a_product_that_builds_its_one_hot_rows_writes_them_first():
 
 
 @pytest.mark.parametrize(
-    "case",
-    [LOOKUP._replace(form="sparse product"), LOOKUP._replace(direction="backward")],
+    "case", [LOOKUP._replace(form="sparse product"), LOOKUP._replace(direction="backward")]
 )
 def test_other_forms_and_directions_are_refused(case):
     """With the name that arrived and those that are counted."""
