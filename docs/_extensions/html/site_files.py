@@ -13,7 +13,7 @@ from _extensions.html.fonts import FORMULA_FONT, formula_font_face, formula_sign
 from _extensions.html.style_sheet import names_in_page, names_in_script, purge
 from _extensions.paths import ROOT, SECOND_LANGUAGE
 
-PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "palette.py"
+PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "sheet.py"
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 FORMULA_SHEET = "formulas.css"  # linked by pages with formulas only

@@ -5,10 +5,14 @@ torch alone.
 """
 
 from lookup_matmul.costs.count import Case, Kernel, kernels
-from lookup_matmul.costs.machine import processor
-from lookup_matmul.costs.recorder import record
-from lookup_matmul.costs.recordings import describe, read_recordings, vocabulary_curves
-from lookup_matmul.costs.text import escaped, in_unit
+from lookup_matmul.costs.recorder import processor, record
+from lookup_matmul.costs.recordings import (
+    describe,
+    escaped,
+    in_unit,
+    read_recordings,
+    vocabulary_curves,
+)
 from lookup_matmul.costs.timing import Spread, time_side_by_side
 
 __all__ = [

@@ -2,9 +2,13 @@
 
 import json
 import os
+import platform
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import distributions
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,10 +17,11 @@ import torch
 
 from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, DTYPES, Case
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
-from lookup_matmul.costs.machine import provenance
 from lookup_matmul.costs.timing import Call, capture_cuda_graph, time_side_by_side
+from lookup_matmul.inputs import check_device
 
 IDS = {"cpu": 1024, "cuda": 16_384}  # a GPU needs more to work for longer than a launch takes
+DRIVER = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
 BAGS, BAG_SIZE, GRAPH_CALLS = 1024, 16, 10
 PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
     ("forward", "float32", 128, (2, 16, 256, 8192, 131_072), ("lookup", BUILT, ALONE)),
@@ -44,6 +49,43 @@ def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
             sizes = (way, vocab_size, dim, ids, dtype, bags)
             cases += [Case(form, *sizes) for form in forms if not quick or vocab_size == 1024]
     return [case for case in cases if not (quick and case.form == COMPILED)]  # which takes seconds
+
+
+def processor() -> str:
+    """Return the name of the processor.
+
+    Examples
+    --------
+    >>> isinstance(processor(), str)
+    True
+    """
+    cpuinfo = Path("/proc/cpuinfo")  # Linux; platform knows only the architecture there
+    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def provenance(device: str) -> dict[str, str | int | None]:
+    """Return the device, the versions, the threads and the date of a measurement made now."""
+    check_device(device)
+    installed = {package.name: package.version for package in distributions()}
+    gpu, driver = device == "cuda", None
+    if gpu:
+        with suppress(OSError):  # a container may lack nvidia-smi
+            answer = subprocess.run(DRIVER, capture_output=True, text=True, check=False)
+            driver = answer.stdout.strip() or None
+    return {
+        "kind": device,
+        "device": torch.cuda.get_device_name() if gpu else processor(),
+        "driver": driver,
+        "cuda": torch.version.cuda if gpu else None,
+        "torch": torch.__version__,
+        "triton": installed.get("triton"),
+        "package": installed.get("lookup-matmul"),
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
 
 
 def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:

@@ -1,12 +1,12 @@
-"""Recordings of machines: JSON files that are checked when they are read."""
+"""Recordings of machines, checked when they are read, and their text on pages."""
 
 import json
+import re
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, Case
-from lookup_matmul.costs.text import escaped
 
 REMEDY = "Record again with python -m lookup_matmul.costs, or copy the file from its source."
 Fields = dict[str, Any]  # names and types
@@ -14,6 +14,7 @@ PROVENANCE: Fields = dict.fromkeys(("kind", "device", "torch", "python", "date")
 PROVENANCE |= dict.fromkeys(("driver", "cuda", "triton", "package"), str | None)
 PROVENANCE |= {"threads": int, "quick": bool}
 SPREAD: Fields = dict.fromkeys(("low_s", "median_s", "high_s"), float)
+UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 Times = tuple[float, float, float]  # low, median and high
 
 
@@ -106,3 +107,30 @@ def vocabulary_curves(
     rows = times.get("lookup", {}).keys()
     curves = {form: [at[V] for V in rows] for form, at in times.items() if at.keys() >= rows}
     return [*rows], curves
+
+
+def in_unit(seconds: float) -> str:
+    """Return a time, in seconds, as text with three digits and a unit.
+
+    Examples
+    --------
+    >>> in_unit(0.000205), in_unit(0.0123), in_unit(0.9996), in_unit(0)
+    ('205 µs', '12.3 ms', '1.00 s', '0 s')
+    """
+    if seconds == 0:
+        return "0 s"
+    rounded = float(f"{seconds:.3g}")  # first, or 0.9996 s would be 1000 ms
+    unit = next((unit for unit, size in UNITS.items() if rounded >= size), "ns")
+    value = float(f"{rounded / UNITS[unit]:.3g}")
+    return f"{value:#.3g}".rstrip(".") + f" {unit}" if value < 1000 else f"{value:.0f} {unit}"
+
+
+def escaped(text: str) -> str:
+    r"""Return text on one line, escaped such that Markdown shows it unchanged.
+
+    Examples
+    --------
+    >>> print(escaped("NVIDIA H200 ![](https://example.org) <script> 0|1"))
+    NVIDIA H200 \!\[\](https://example.org) \<script\> 0\|1
+    """
+    return re.sub(r"[\\`*_{}\[\]<>|~$!&^]", r"\\\g<0>", " ".join(text.split()))

@@ -4,10 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lookup_matmul.figures.bars import draw_intervals, draw_parts
-    from lookup_matmul.figures.bits import draw_bits
-    from lookup_matmul.figures.curves import draw_curves
-    from lookup_matmul.figures.equality import draw_equality
+    from lookup_matmul.figures.bits import draw_bits, draw_equality
+    from lookup_matmul.figures.plots import draw_curves, draw_intervals, draw_parts
     from lookup_matmul.figures.points import draw_points
     from lookup_matmul.figures.sheet import Drawing
     from lookup_matmul.figures.tables import (
@@ -24,9 +22,9 @@ __all__ = [
 ]  # fmt: skip
 # Modules are imported on first use: Matplotlib takes longer to import than a table to draw.
 MODULES = {
-    "Drawing": "sheet", "draw_bits": "bits", "draw_blocks": "tables", "draw_curves": "curves",
-    "draw_equality": "equality", "draw_intervals": "bars", "draw_lookup": "tables",
-    "draw_one_hot_product": "tables", "draw_parts": "bars", "draw_points": "points",
+    "Drawing": "sheet", "draw_bits": "bits", "draw_blocks": "tables", "draw_curves": "plots",
+    "draw_equality": "bits", "draw_intervals": "plots", "draw_lookup": "tables",
+    "draw_one_hot_product": "tables", "draw_parts": "plots", "draw_points": "points",
     "draw_scatter_add": "tables",
 }  # fmt: skip
 

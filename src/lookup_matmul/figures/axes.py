@@ -11,8 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
-from lookup_matmul.figures.palette import CSS_VALUES, INK, LINE, MARK, OTHER, QUIET
-from lookup_matmul.figures.sheet import BACKGROUND, FONT_SIZE, Drawing, svg_start_tag
+from lookup_matmul.figures.sheet import (
+    BACKGROUND,
+    CSS_VALUES,
+    FONT_SIZE,
+    INK,
+    LINE,
+    MARK,
+    OTHER,
+    QUIET,
+    Drawing,
+    svg_start_tag,
+)
 
 BOTTOM_MARGIN = 3.0
 # An outline in the color of the page interrupts lines behind a text. The site sets the background

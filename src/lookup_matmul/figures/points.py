@@ -7,8 +7,7 @@ import torch
 from matplotlib import style
 
 from lookup_matmul.figures.axes import PLOT_STYLE, SERIES_STYLES, create_figure, to_drawing
-from lookup_matmul.figures.palette import QUIET
-from lookup_matmul.figures.sheet import Drawing
+from lookup_matmul.figures.sheet import QUIET, Drawing
 
 SIZE, AXES_SHARE = 320.0, 0.84  # of the figure, and the share of it that the axes fill
 LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # points

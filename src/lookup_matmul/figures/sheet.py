@@ -1,11 +1,31 @@
-"""An SVG sheet for drawings of small tables: cells, texts, lines and arrows."""
+"""The colors of all figures, and an SVG sheet for cells, texts, lines and arrows."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from lookup_matmul.figures.palette import CSS_VALUES, INK, LINE, QUIET
+# Defaults; a page may override each with the CSS property of the same name.
+ROLES = {
+    "--figure-ink": "#1f2328",
+    "--figure-quiet": "#5b626b",
+    "--figure-line": "#8c959f",
+    "--figure-pick": "#ffe2b0",
+    "--figure-mark": "#9a3b00",
+    "--figure-other": "#0550ae",
+}
+INK, QUIET, LINE, PICK, MARK, OTHER = ROLES.values()
+
+# Each stroke is dark enough for text on white; the fill at its index is light enough to write on.
+STROKES = ["#0a52a8", "#963a02", "#116329", "#6f42c1", "#a40e26", "#0e6b74", "#7d4e00", "#99286e"]
+FILLS = ["#dcefff", "#ffe3b3", "#d6f5dc", "#ebdfff", "#ffdcd8", "#cdf3f4", "#fbeeb0", "#ffdcee"]
+COLORS = (
+    ROLES
+    | {f"--figure-stroke-{k}": color for k, color in enumerate(STROKES)}
+    | {f"--figure-fill-{k}": color for k, color in enumerate(FILLS)}
+)
+# What an SVG contains for each color: the page's property, with the default as its fallback.
+CSS_VALUES = {color: f"var({name}, {color})" for name, color in COLORS.items()}
 
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell and is legible on a phone
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 49.0, 26.0, 42.0
@@ -168,6 +188,11 @@ class Sheet:
         y = row * self._row_height
         self._bottom = max(self._bottom, y)
         return y
+
+
+def id_colors(token: int) -> tuple[str, str]:
+    """Return the fill and the stroke of an id; they repeat after eight ids."""
+    return FILLS[token % len(FILLS)], STROKES[token % len(STROKES)]
 
 
 def svg_start_tag(width: float, height: float, alt: str) -> str:

@@ -1,9 +1,10 @@
-"""Running a function on several processes of this machine in one process group."""
+"""Partition of rows among processes, and a function that runs on several of this machine."""
 
 import multiprocessing
 import pickle
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from multiprocessing import util
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -17,6 +18,27 @@ from lookup_matmul.sharded.worker import output_path, run_rank
 
 EXIT_TIMEOUT_S = 10.0  # for a process to exit by itself, however busy the machine
 GLOO_EXTRA_S = 3600.0  # added to the timeout of gloo, so that timeout_s always expires first
+
+
+def cut(size: int, parts: int) -> list[slice]:
+    """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` and a ``DTensor`` do.
+
+    All parts are of equal size, except that the last ones may be smaller or empty. Raises
+    ValueError if ``size`` is negative or ``parts`` is less than one.
+
+    Examples
+    --------
+    >>> cut(7, 4)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None), slice(6, 7, None)]
+    """
+    if size < 0 or parts < 1:
+        raise ValueError(
+            f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1; "
+            "pass the number of rows and the number of processes."
+        )
+    chunk_size = -(-size // parts)
+    starts = [min(k * chunk_size, size) for k in range(parts + 1)]
+    return [slice(start, stop) for start, stop in pairwise(starts)]
 
 
 def run_on_processes(
@@ -37,8 +59,7 @@ def run_on_processes(
     loopback interface only. When the call returns or raises, they have ended and the folder is
     deleted; if this process is killed, they end by themselves.
 
-    Processes are forked from a server that has imported torch; on Windows each imports torch. A
-    script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
+    A script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
 
     Examples
     --------

@@ -1,10 +1,12 @@
-"""Every form computes its definition, and a wrong result is seen."""
+"""Every form computes its definition, and its bytes and operations are those of its tensors."""
 
 import numpy as np
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
-from lookup_matmul import rounding_bound
+from lookup_matmul import lookup, one_hot, one_hot_matmul, rounding_bound
+from lookup_matmul.costs import kernels
 from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, DTYPES, Case
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 
@@ -14,6 +16,9 @@ CASES = [
     *(Case(form, "backward", **SIZES) for form in ("lookup", ALONE)),
     *(Case(form, "forward", **SIZES, bags=4) for form in (BAG, CSR)),
 ]
+LOOKUP = Case("lookup", "forward", vocab_size=7, dim=5, ids=9)
+IDS = torch.tensor([0, 3, 3, 6, 1, 0, 3, 6, 6])  # 4 of them distinct
+every_dtype = pytest.mark.parametrize("dtype", ["float32", "tf32", "bfloat16"])
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[:2]}, {case.bags}")
 
 
@@ -96,3 +101,45 @@ def test_the_compiled_product_is_compiled_from_a_product(monkeypatch):
     case = CASES[0]._replace(form=COMPILED)
     inputs = sample_inputs(case, "cpu")
     assert torch.equal(make_call(case, inputs)(), inputs[1][inputs[0]])
+
+
+@every_dtype
+def test_a_lookup_reads_ids_and_distinct_rows_and_writes_rows(dtype):
+    """Against the bytes of these tensors."""
+    table = torch.ones(7, 5, dtype=DTYPES[dtype])
+    (kernel,) = kernels(LOOKUP._replace(dtype=dtype), distinct=4)
+    tensors = (IDS, table[IDS.unique()], lookup(IDS, table))
+    assert kernel == ("rows", sum(tensor.nbytes for tensor in tensors), 0)
+
+
+@every_dtype
+def test_a_product_reads_both_factors_and_writes_its_result(dtype):
+    """Against the bytes of these tensors, and the operations that torch counts."""
+    table = torch.ones(7, 5, dtype=DTYPES[dtype])
+    encoding = one_hot(IDS, 7, dtype=table.dtype)
+    with FlopCounterMode(display=False) as counter:
+        result = encoding @ table
+    case = LOOKUP._replace(form="multiplication alone", dtype=dtype)
+    (product,) = kernels(case, distinct=4)
+    moved = encoding.nbytes + table.nbytes + result.nbytes
+    assert product == ("product", moved, counter.get_total_flops())
+
+
+def test_a_product_that_builds_its_one_hot_rows_writes_them_first():
+    """Zeros everywhere, then a one for each id; the product is the same."""
+    *writing, product = kernels(LOOKUP._replace(form="one-hot built and multiplied"), distinct=4)
+    encoding = one_hot(IDS, 7, dtype=torch.float32)
+    assert writing == [("zeros", encoding.nbytes, 0), ("ones", IDS.nbytes, 0)]
+    assert [product] == [*kernels(LOOKUP._replace(form="multiplication alone"), distinct=4)]
+    with FlopCounterMode(display=False) as counter:
+        one_hot_matmul(IDS, torch.ones(7, 5))
+    assert product.operations == counter.get_total_flops()
+
+
+@pytest.mark.parametrize(
+    "case", [LOOKUP._replace(form="sparse product"), LOOKUP._replace(direction="backward")]
+)
+def test_other_forms_and_directions_are_refused(case):
+    """With the name that arrived and those that are counted."""
+    with pytest.raises(ValueError, match=rf"form is '{case.form}' {case.direction}, expected"):
+        kernels(case, distinct=4)

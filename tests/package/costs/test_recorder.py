@@ -1,17 +1,21 @@
 """A recording holds every case of the plan, measured or with a reason, also when interrupted."""
 
-import json
+import platform
 import sys
 from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock, patch
 
 import pytest
 import torch
 
-from lookup_matmul.costs import Case, Spread, __main__, read_recordings, record, recorder
+from lookup_matmul.costs import Case, Spread, __main__, processor, read_recordings, record, recorder
 from lookup_matmul.costs.count import ALONE, BUILT
 
 CASES = [Case("lookup", "forward", vocab_size=V, dim=8, ids=16) for V in (2, 4)]
+DRIVER_ANSWER = Mock(return_value=SimpleNamespace(stdout="570.86.15\n"))
 
 
 @pytest.fixture
@@ -38,17 +42,6 @@ def test_the_plan_asks_what_the_page_asks(device):
     quick = recorder.plan_cases(device, quick=True)
     assert set(quick) < set(cases)
     assert "compiled one-hot" not in {case.form for case in quick}
-
-
-def test_the_largest_file_is_small(tmp_path):
-    """With all cases of a GPU, and numbers of full length, at most 40 kB."""
-    spread = {"median_s": 0.0001234, "low_s": 0.0001234, "high_s": 0.0001234}
-    result = spread | {"rounds": 9, "graph": spread}
-    cases = [case._asdict() | result for case in recorder.plan_cases("cuda")]
-    path = tmp_path / "gpu.json"
-    recorder.write_recording(path, {"provenance": {}, "complete": True, "cases": cases})
-    assert path.stat().st_size < 40_000
-    assert json.loads(path.read_text()) == {"provenance": {}, "complete": True, "cases": cases}
 
 
 @pytest.mark.usefixtures("short_plan")
@@ -178,3 +171,41 @@ def test_on_a_gpu_calls_are_timed_as_graphs_too():
     cases = [CASES[0], CASES[0]._replace(form=ALONE)]
     for result in recorder.measure_cases(cases, "cuda", rounds=3):
         assert 0 < result["graph"]["median_s"] < result["median_s"]
+
+
+def test_the_processor_is_named_as_linux_names_it(monkeypatch):
+    """Elsewhere as Python names it, or by its architecture."""
+    text = "processor\t: 0\nmodel name\t: A CPU @ 2.0 GHz\nprocessor\t: 1\nmodel name\t: A CPU\n"
+    monkeypatch.setattr(Path, "exists", lambda _: True)
+    monkeypatch.setattr(Path, "read_text", lambda *_: text)
+    assert processor() == "A CPU @ 2.0 GHz"
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setattr(platform, "processor", lambda: "arm")
+    assert processor() == "arm"
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    assert processor() == platform.machine()
+
+
+def test_a_processor_has_neither_driver_nor_cuda(monkeypatch):
+    """Even beside a GPU; the versions are those that are installed."""
+    monkeypatch.setattr(recorder.subprocess, "run", DRIVER_ANSWER)
+    origin = recorder.provenance("cpu")
+    assert (origin["kind"], origin["device"]) == ("cpu", processor())
+    assert (origin["driver"], origin["cuda"]) == (None, None)
+    assert (origin["torch"], origin["package"]) == (torch.__version__, version("lookup-matmul"))
+    assert origin["threads"] == torch.get_num_threads()
+    assert origin["python"] == platform.python_version()
+
+
+@pytest.mark.parametrize(
+    ("run", "driver"), [(DRIVER_ANSWER, "570.86.15"), (Mock(side_effect=FileNotFoundError), None)]
+)
+def test_a_gpu_has_a_driver_if_it_is_known(monkeypatch, run, driver):
+    """A container may hide it; its name and the version of CUDA are torch's."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "A GPU")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(recorder.subprocess, "run", run)
+    origin = recorder.provenance("cuda")
+    assert (origin["device"], origin["driver"], origin["cuda"]) == ("A GPU", driver, "13.0")
+    assert run.call_args.args[0][0] == "nvidia-smi"

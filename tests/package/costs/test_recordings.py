@@ -1,12 +1,13 @@
 """Recordings are read, described and drawn, or refused with file, field and remedy."""
 
 import json
+import re
 from copy import deepcopy
 
 import pytest
 
 from lookup_matmul import figures
-from lookup_matmul.costs import Case, describe, read_recordings, vocabulary_curves
+from lookup_matmul.costs import Case, describe, escaped, in_unit, read_recordings, vocabulary_curves
 from lookup_matmul.recorded import FOLDER
 
 FORMS = {"lookup": 1.0, "one-hot built and multiplied": 4.0, "multiplication alone": 2.0}
@@ -158,3 +159,38 @@ def test_the_recordings_of_the_package_are_well_formed():
         assert recording["complete"]
         assert recording["provenance"]["threads"] >= 1
         assert (FOLDER / f"{name}.json").stat().st_size <= 40_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (1e-12, "0.00100 ns"),
+        (9.996e-10, "1.00 ns"),
+        (9.996e-7, "1.00 µs"),
+        (0.9999, "1.00 s"),
+        (9.9996, "10.0 s"),
+    ],
+)
+def test_a_time_has_three_digits_and_a_unit(seconds, text):
+    """Rounded before the unit is chosen."""
+    assert in_unit(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<script>", r"\<script\>"),
+        ("![](https://example.org/a.png)", r"\!\[\](https://example.org/a.png)"),
+        ("{raw}`<b>x</b>`", r"\{raw\}\`\<b\>x\</b\>\`"),
+        ("$x$ a | b ~~c~~ **d** _e_", r"\$x\$ a \| b \~\~c\~\~ \*\*d\*\* \_e\_"),
+        (r"\\ &lt; [^1]", r"\\\\ \&lt; \[\^1\]"),
+        ("2.13.0+cu130", "2.13.0+cu130"),
+        ("::: {note}", r"::: \{note\}"),
+        ("a\n\n# b", "a # b"),
+    ],
+)
+def test_escaped_text_is_shown_as_it_is(text, shown):
+    """Each mark that could be markup stands behind a backslash, on one line."""
+    assert escaped(text) == shown
+    assert re.sub(r"\\(\W|_)", r"\1", shown) == " ".join(text.split())

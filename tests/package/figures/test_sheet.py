@@ -2,8 +2,16 @@
 
 from drawings import arrow_heights, assert_valid, attributes, elements, size, texts
 
-from lookup_matmul.figures.palette import COLORS, FILLS, INK, STROKES, id_colors
-from lookup_matmul.figures.sheet import CELL_HEIGHT, CELL_WIDTH, Sheet
+from lookup_matmul.figures.sheet import (
+    CELL_HEIGHT,
+    CELL_WIDTH,
+    COLORS,
+    FILLS,
+    INK,
+    STROKES,
+    Sheet,
+    id_colors,
+)
 
 
 def draw_everything():

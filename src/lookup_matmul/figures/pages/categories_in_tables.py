@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from lookup_matmul.figures.palette import INK, QUIET, id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
 
 def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:

@@ -4,8 +4,7 @@ from itertools import pairwise
 
 from scipy import sparse
 
-from lookup_matmul.figures.palette import INK, QUIET, id_colors
-from lookup_matmul.figures.sheet import CELL_HEIGHT, Drawing, Sheet
+from lookup_matmul.figures.sheet import CELL_HEIGHT, INK, QUIET, Drawing, Sheet, id_colors
 
 X, CELL_WIDTH = 46.0, 32.0  # eight entries fit a phone
 POINT = 1 / CELL_HEIGHT

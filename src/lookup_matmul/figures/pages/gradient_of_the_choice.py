@@ -4,8 +4,7 @@ import torch
 from matplotlib import style
 
 from lookup_matmul.figures.axes import PLOT_STYLE, create_axes, to_drawing
-from lookup_matmul.figures.palette import INK, LINE, id_colors
-from lookup_matmul.figures.sheet import Drawing
+from lookup_matmul.figures.sheet import INK, LINE, Drawing, id_colors
 
 
 def draw_path(

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import INK, QUIET, id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
 TABLE_X, TABLE_WIDTH, MODEL_X, RIGHT = 4.0, 74.0, 152.0, 322.0
 

@@ -2,8 +2,7 @@
 
 from itertools import product
 
-from lookup_matmul.figures.palette import QUIET, id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import QUIET, Drawing, Sheet, id_colors
 
 LABEL_WIDTH, CELL_WIDTH, GAP = 76, 24, 14
 

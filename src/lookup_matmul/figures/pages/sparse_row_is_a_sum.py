@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import QUIET, id_colors
-from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
+from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, QUIET, Drawing, Sheet, id_colors
 from lookup_matmul.figures.tables import format_tuple
 from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.equality.assertions import assert_bitwise_equal
-from lookup_matmul.figures.palette import INK, MARK, PICK, QUIET, id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import INK, MARK, PICK, QUIET, Drawing, Sheet, id_colors
 from lookup_matmul.onehot.forms import one_hot
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 

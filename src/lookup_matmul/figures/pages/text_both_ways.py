@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.figures.palette import INK, MARK, QUIET, id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import INK, MARK, QUIET, Drawing, Sheet, id_colors
 from lookup_matmul.sparse.sums import sum_of_rows
 
 LABEL_WIDTH, CELL_WIDTH, WIDTH = 86.0, 58.0, 330.0

@@ -7,8 +7,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.equality.storage import shares_storage
-from lookup_matmul.figures.palette import INK, QUIET, id_colors
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
 X, CELL_WIDTH = 4.0, 25.0
 

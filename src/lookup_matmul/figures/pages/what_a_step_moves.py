@@ -2,8 +2,7 @@
 
 import torch
 
-from lookup_matmul.figures.palette import MARK, QUIET
-from lookup_matmul.figures.sheet import Drawing, Sheet
+from lookup_matmul.figures.sheet import MARK, QUIET, Drawing, Sheet
 
 X, CELL_WIDTH = 24.0, 36.0
 

@@ -4,8 +4,15 @@ from math import isfinite
 
 import torch
 
-from lookup_matmul.figures.palette import INK, QUIET, id_colors
-from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
+from lookup_matmul.figures.sheet import (
+    CELL_WIDTH,
+    INK,
+    LABEL_WIDTH,
+    QUIET,
+    Drawing,
+    Sheet,
+    id_colors,
+)
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 
 

@@ -5,8 +5,16 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from lookup_matmul.equality.assertions import bits_differ
-from lookup_matmul.figures.palette import INK, MARK, PICK, QUIET
-from lookup_matmul.figures.sheet import CELL_WIDTH, LABEL_WIDTH, Drawing, Sheet
+from lookup_matmul.figures.sheet import (
+    CELL_WIDTH,
+    INK,
+    LABEL_WIDTH,
+    MARK,
+    PICK,
+    QUIET,
+    Drawing,
+    Sheet,
+)
 from lookup_matmul.figures.tables import format_values
 
 

@@ -1,19 +1,55 @@
-"""Horizontal bars: measurements with their spread, and totals with their parts."""
+"""Curves, measurements with their spread, and totals with their parts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator
 
 from lookup_matmul.figures import axes
-from lookup_matmul.figures.palette import FILLS, INK, LINE, QUIET, STROKES
-from lookup_matmul.figures.sheet import Drawing
+from lookup_matmul.figures.sheet import FILLS, INK, LINE, QUIET, STROKES, Drawing
 
 WIDTH = 330.0
 # Patterns distinguish the parts without color. They consist of lines, since Matplotlib draws each
 # dot of a dotted pattern as a path: 260 kB for a drawing.
 PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx"]
+
+
+def draw_curves(
+    x: Sequence[float],
+    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[axes.Spread]],
+    *,
+    x_label: str,
+    y_label: str,
+    alt: str,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> Drawing:
+    """Draw one to four curves over common x values.
+
+    Each name maps to one value for each x: y, or (low, middle, high) for a curve with spreads.
+    Labels include units; ``alt`` is the alternative text.
+
+    Examples
+    --------
+    >>> draw_curves([1, 2], {"loss": [3.0, 1.5]}, x_label="step", y_label="loss", alt="It falls.")
+    It falls.
+    """
+    with style.context(axes.PLOT_STYLE):
+        ax = axes.create_axes(x_label, y_label, 354, 240)
+        for k, (name, values) in enumerate(curves.items()):
+            color, dash, marker = axes.SERIES_STYLES[k]
+            spreads = [value for value in values if isinstance(value, tuple)]
+            y = [middle for _, middle, _ in spreads] or list(values)
+            (line,) = ax.plot(x, y, color=color, ls=dash, lw=1.6, label=name)
+            line.set(marker=marker, ms=5 if spreads else 4, markevery=max(1, len(x) // 12))
+            if spreads:
+                lows, _, highs = zip(*spreads, strict=True)
+                ax.vlines(x, lows, highs, color=color, lw=4, alpha=0.45)
+        axes.use_log_scale(ax, x=log_x, y=log_y)
+        if len(curves) > 1:
+            ax.legend(loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=2, handlelength=3)
+        return axes.to_drawing(ax, alt)
 
 
 def _list_axes(x_label: str, lines: float, line_height: float, top_margin: float) -> Axes:
