@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from lookup_matmul.diagnosis.compare import compare
     from lookup_matmul.diagnosis.layers import Layer
     from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
-    from lookup_matmul.equality.assertions import assert_bitwise_equal, assert_within
-    from lookup_matmul.equality.rounding import rounding_bound
+    from lookup_matmul.equality.assertions import (
+        assert_bitwise_equal,
+        assert_within,
+        rounding_bound,
+    )
     from lookup_matmul.equality.storage import rows_moved, shares_storage
     from lookup_matmul.inputs import check_ids, check_inputs
     from lookup_matmul.memory import allocated_bytes, peak_bytes
@@ -50,8 +53,9 @@ MODULES = {
     "check_bags": "sparse.checks", "check_ids": "inputs", "check_inputs": "inputs",
     "compare": "diagnosis.compare", "dense_matmul": "sparse.sums", "dense_rows": "sparse.sums",
     "lookup": "onehot.forms", "one_hot": "onehot.forms", "one_hot_matmul": "onehot.forms",
-    "peak_bytes": "memory", "rounding_bound": "equality.rounding", "rows_moved": "equality.storage",
-    "shares_storage": "equality.storage", "sum_of_rows": "sparse.sums",
+    "peak_bytes": "memory", "rounding_bound": "equality.assertions",
+    "rows_moved": "equality.storage", "shares_storage": "equality.storage",
+    "sum_of_rows": "sparse.sums",
     "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
     "to_bags": "sparse.read", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
     "to_scipy_csr": "sparse.csr", "to_torch_csr": "sparse.csr",
