@@ -36,11 +36,11 @@ MISTAKES = [
     ),
     (cell("[][0]", ":tags: [raises-exception]\n"), 'add `:expect: "IndexError: list index out'),
     (
-        cell("assert get_ipython()\n[][0]", RAISES.format("list")),
+        cell("assert bool(get_ipython())\n[][0]", RAISES.format("list")),
         "is expected to raise could fail unseen",
     ),
     (cell("1 == 2", ":tags: [check]\n"), "tagged check and nothing in it can fail"),
-    (cell("assert get_ipython()"), "only checks; tag it check"),
+    (cell("assert bool(get_ipython())"), "only checks; tag it check"),
     (cell("1 + 1", ':expect: "IndexError: x"\n'), "without the tag raises-exception"),
     (cell("x = 1\nassert x == 1", ":tags: [remove-cell]\n"), "checks, and no reader can open it"),
     (cell('import sys\nprint("oops", file=sys.stderr)'), "readers would see: 'oops'"),
