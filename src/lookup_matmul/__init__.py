@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from lookup_matmul.diagnosis.compare import compare
     from lookup_matmul.diagnosis.layers import Layer
     from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
-    from lookup_matmul.equality.assertions import (
+    from lookup_matmul.equality import (
+        rows_moved,
+        shares_storage,
         assert_bitwise_equal,
         assert_within,
         rounding_bound,
     )
-    from lookup_matmul.equality.storage import rows_moved, shares_storage
     from lookup_matmul.inputs import check_ids, check_inputs
     from lookup_matmul.memory import allocated_bytes, peak_bytes
     from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
@@ -49,12 +50,12 @@ MODULES = {
     "Agreement": "diagnosis.report", "Bags": "sparse.bags", "Cause": "diagnosis.report",
     "Comparison": "diagnosis.report", "Layer": "diagnosis.layers",
     "OneHotLinear": "onehot.one_hot_linear", "Rows": "sparse.bags", "allocated_bytes": "memory",
-    "assert_bitwise_equal": "equality.assertions", "assert_within": "equality.assertions",
+    "assert_bitwise_equal": "equality", "assert_within": "equality",
     "check_bags": "sparse.checks", "check_ids": "inputs", "check_inputs": "inputs",
     "compare": "diagnosis.compare", "dense_matmul": "sparse.sums", "dense_rows": "sparse.sums",
     "lookup": "onehot.forms", "one_hot": "onehot.forms", "one_hot_matmul": "onehot.forms",
-    "peak_bytes": "memory", "rounding_bound": "equality.assertions",
-    "rows_moved": "equality.storage", "shares_storage": "equality.storage",
+    "peak_bytes": "memory", "rounding_bound": "equality",
+    "rows_moved": "equality", "shares_storage": "equality",
     "sum_of_rows": "sparse.sums",
     "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
     "to_bags": "sparse.read", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",

@@ -11,7 +11,7 @@ from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.report import Agreement
 from lookup_matmul.diagnosis.run import Outcome, Pair, compute_output, describe_error
 from lookup_matmul.diagnosis.run import renormalize_table as renormalize
-from lookup_matmul.equality.assertions import bits_differ, difference, rounding_bound
+from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
 def compare_outputs(pair: Pair) -> Agreement:

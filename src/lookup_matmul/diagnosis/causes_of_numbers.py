@@ -9,7 +9,7 @@ import torch
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy, change_both, set_options
-from lookup_matmul.equality.assertions import bits_of
+from lookup_matmul.equality import bits_of
 
 
 def dtype(pair: Pair) -> list[Remedy]:

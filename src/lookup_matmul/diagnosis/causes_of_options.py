@@ -9,7 +9,7 @@ import torch
 from lookup_matmul.diagnosis.layers import Side, format_rows, join_labels
 from lookup_matmul.diagnosis.run import Pair, renormalize_table
 from lookup_matmul.diagnosis.search import ProposeRemedies, Remedy, change_both, set_options
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality import bits_differ
 
 RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
 

@@ -14,8 +14,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.equality.assertions import bits_differ, bits_of
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality import bits_differ, bits_of, shares_storage
 
 LEADING_COLUMNS = 8  # these differ between the rows of most tables
 
