@@ -282,9 +282,9 @@ def test_a_function_without_a_cause_says_what_was_tried():
     report = compare(lambda ids: TABLE[ids] + 1, TABLE[:3], IDS)
     assert report.causes == ()
     assert report.before == report.after
-    assert "transposed weight" in report.tried
+    assert "transposed weight" in report.candidates
     assert "no cause found" in repr(report)
-    assert compare(lambda ids: TABLE[ids], lambda ids: TABLE[ids] + 1, IDS).tried == ()
+    assert compare(lambda ids: TABLE[ids], lambda ids: TABLE[ids] + 1, IDS).candidates == ()
 
 
 def test_a_function_that_draws_random_numbers_is_named():
