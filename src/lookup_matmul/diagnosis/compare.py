@@ -70,14 +70,6 @@ def compare(
     ['bias', 'weights']
     >>> report.verdict, report.after.verdict
     ('different', 'equal in every bit')
-
-    A copy in int8 rounds each number by at most half of its scale:
-
-    >>> table = torch.tensor([[0.1, -0.6], [1.27, 0.333]])
-    >>> copy = (table / 0.01).round().to(torch.int8) * 0.01
-    >>> compare(table, copy, torch.tensor([1]), atol=0.005)
-    equal within atol=0.005, rtol=0.0: 1 of 2 numbers differ, the first at [0, 1]: 0.333 in a, \
-0.33 in b; the largest difference is 0.003
     """
     first, second = read_side("a", a), read_side("b", b)
     batch = read_batch(ids_or_rows, bag_ids="EmbeddingBag" in (first.kind, second.kind))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -54,20 +55,17 @@ def first_difference(
 ) -> ModuleDifference | None:
     """Return the first module whose outputs differ between two models, or None if all agree.
 
-    Modules that have the same name in both models are compared, in the order in which those of a
-    return: submodules come before the module that calls them. So if a module with submodules is
-    named, the cause is in its own ``forward``, or in a submodule that the other model lacks.
+    Modules with the same name in both models are compared, in the order in which those of a return.
+    If a module with submodules is named, the cause is in its own ``forward``, or in a submodule
+    that the other model lacks. Outputs are tensors and numbers, also in tuples, lists and dicts.
+    They agree if they are equal in value, or within ``atol + rtol * |b|``, in any dtype.
 
-    Outputs are tensors and numbers, also in tuples, lists and dicts. They agree if they are equal
-    in value, or within ``atol + rtol * |b|``, in any dtype.
-
-    Both models run in their mode on copies of the inputs, without gradients, from the same random
-    state. That state, the parameters, the buffers and the hooks are afterwards as they were. The
+    Both models run in their mode, from one random state, without gradients, on copies of the inputs
+    and of their parameters and buffers. Neither the models nor torch's random state change. The
     outputs of all modules are copied to the CPU.
 
-    Raise TypeError for a model that is not a module, an output of another type, or a tolerance that
-    is not a number, and ValueError if no submodule has the same name in both models, or the
-    tolerance is negative or infinite. An error in a model passes unchanged.
+    Raise TypeError for a model that is not a module or an output of another type, ValueError if no
+    submodule has the same name in both models, and for a tolerance as :func:`compare` does.
 
     Examples
     --------
@@ -102,12 +100,9 @@ def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, .
     outputs: Outputs = {}
     calls: Counter[str] = Counter()
 
-    def make_hook(name: str) -> Callable[..., None]:
-        def copy_output(_module: nn.Module, _inputs: Any, output: Any) -> None:
-            calls[name] += 1
-            outputs[name, calls[name]] = _copy_tensors(name, output)
-
-        return copy_output
+    def copy_output(name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
+        calls[name] += 1
+        outputs[name, calls[name]] = _copy_tensors(name, output)
 
     state = dict(chain(model.named_parameters(), model.named_buffers()))
     devices = {tensor.device for tensor in state.values() if tensor.is_cuda}
@@ -115,11 +110,10 @@ def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, .
         stack.enter_context(torch.random.fork_rng(devices))
         stack.enter_context(torch.no_grad())
         for name in names:
-            hook = model.get_submodule(name).register_forward_hook(make_hook(name))
-            stack.callback(hook.remove)
-        # A forward may write to parameters and buffers, as those of BatchNorm and max_norm do.
-        copies = {name: tensor.clone() for name, tensor in state.items()}
-        functional_call(model, copies, tree_map(_clone, inputs))
+            hook = partial(copy_output, name)
+            stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)
+        # A forward may write to its input, parameters and buffers, as with BatchNorm and max_norm.
+        functional_call(model, tree_map(_clone, state), tree_map(_clone, inputs))
     return outputs
 
 
@@ -131,11 +125,10 @@ def _copy_tensors(name: str, output: Any) -> list[torch.Tensor]:
     """Copy the tensors of an output to the CPU; later modules may write to the originals."""
     tensors = []
     for value in tree_leaves(output):
-        if value is None:
-            continue
-        tensor = torch.tensor(value) if isinstance(value, (bool, int, float)) else value
-        check_dense_real(f"the output of module {name!r}", tensor)
-        tensors.append(tensor.to("cpu", copy=True))
+        if value is not None:
+            tensor = torch.tensor(value) if isinstance(value, bool | int | float) else value
+            check_dense_real(f"the output of module {name!r}", tensor)
+            tensors.append(tensor.to("cpu", copy=True))
     return tensors
 
 
@@ -144,8 +137,8 @@ def _find_difference(
 ) -> tuple[tuple[tuple[int, ...], ...], Agreement] | None:
     """Return the shapes and the agreement of the first tensors of two outputs that differ."""
     if a is None or b is None:
-        missing = "model_a" if a is None else "model_b"
-        return (), Agreement(NOT_COMPARABLE, reason=f"{missing} does not make this call")
+        model = "model_a" if a is None else "model_b"
+        return (), Agreement(NOT_COMPARABLE, reason=f"{model} does not make this call")
     if len(a) != len(b):
         return (), Agreement(DIFFERENT, reason=f"{len(a)} tensors in a, {len(b)} in b")
     for pair in zip(a, b, strict=True):

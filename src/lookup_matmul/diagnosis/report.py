@@ -82,8 +82,8 @@ class Cause:
     ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
     ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
     ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
-    ``evidence`` describes the fault in these layers, and ``remedy`` is the advice. If the cause is
-    ``verified``, the layers agree with all remedies and do not without this one.
+    ``evidence`` describes the fault, and ``remedy`` is the advice. If the cause is ``verified``,
+    the layers agree with all remedies and do not without this one.
 
     Examples
     --------

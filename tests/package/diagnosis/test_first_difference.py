@@ -80,7 +80,7 @@ def test_the_module_with_a_changed_parameter_is_named(name, training):
         (lambda m: setattr(m.blocks[1].norm, "eps", 1.0), "blocks.1.norm"),
         (lambda m: setattr(m, "drop", nn.Identity()), "drop"),
         (lambda m: setattr(m, "rnn", nn.LSTM(6, 5, batch_first=True)), "rnn"),
-        (lambda m: setattr(m, "rnn", nn.GRU(6, 4, batch_first=True)), "rnn"),
+        (lambda m: m.rnn.register_forward_hook(lambda *arguments: arguments[-1][:1]), "rnn"),
         (lambda m: m.batch_norm.register_forward_hook(lambda *_: torch.zeros(2, 3, 6)), "batch_norm"),
     ],
     ids=["forward", "option", "type", "shape", "count", "hook"],
@@ -120,6 +120,17 @@ def test_a_module_that_is_called_again_is_named_with_its_call():
     assert "model_a does not make" in str(first_difference(once, doubled, ones))
 
 
+def test_modules_are_compared_in_the_order_of_the_first_model():
+    """The second one calls its modules in reverse."""
+    forward, reverse = (
+        nn.ModuleDict({"0": nn.Sigmoid(), "1": nn.Softplus()}) for _ in range(2)
+    )
+    forward.forward = lambda x: forward["1"](forward["0"](x))
+    reverse.forward = lambda x: reverse["0"](reverse["1"](x))
+    assert first_difference(forward, reverse, torch.ones(2)).name == "0"
+    assert first_difference(reverse, forward, torch.ones(2)).name == "1"
+
+
 def test_a_model_with_swapped_layers_is_compared_by_shared_names():
     """The product has a Linear that the lookup lacks; both compute the same."""
     a, b = make_models()
@@ -142,9 +153,9 @@ def test_nothing_changes_even_after_an_error():
     with pytest.raises(IndexError, match="out of range"):
         first_difference(*models, IDS + 5)
     assert [snapshot(model) for model in models] == before
-    negate = nn.Sequential(nn.Threshold(1.0, 0.0, inplace=True))
-    expected = inputs.clone()
-    assert first_difference(negate, nn.Sequential(nn.Identity()), inputs).name == "0"
+    zeros, expected = nn.Sequential(nn.Identity(), nn.Threshold(1.0, 0.0, inplace=True)), inputs + 0
+    difference = first_difference(zeros, nn.Sequential(nn.Identity(), nn.Identity()), inputs)
+    assert difference.name == "1"  # although it writes to the output of module 0
     assert torch.equal(inputs, expected)
 
 
