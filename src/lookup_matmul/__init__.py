@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from lookup_matmul.diagnosis.layers import Layer
     from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
     from lookup_matmul.equality import (
-        rows_moved,
-        shares_storage,
         assert_bitwise_equal,
         assert_within,
         rounding_bound,
+        rows_moved,
+        shares_storage,
     )
     from lookup_matmul.inputs import check_ids, check_inputs
     from lookup_matmul.memory import allocated_bytes, peak_bytes

@@ -156,7 +156,7 @@ def _scaling_error(pair: Pair) -> float:
 
 
 def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
-    """Return the rows that are read, their factors from a to b, and the evidence if there is any."""
+    """Return the rows that are read, their factors from a to b, and the evidence, if any."""
     (a, b), error = pair.sides, _scaling_error(pair)
     ids = pair.batch.bags.ids[~pair.batch.out_of_range(min(len(a.table), len(b.table)))].unique()
     if a.table.shape[1] != b.table.shape[1]:

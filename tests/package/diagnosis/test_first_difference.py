@@ -70,7 +70,9 @@ def test_the_module_with_a_changed_parameter_is_named(name, training):
         models[1].get_parameter(name).add_(torch.randn(models[1].get_parameter(name).shape))
     difference = first_difference(*models, IDS)
     assert (difference.name, difference.call) == (name.rpartition(".")[0], 1)
-    assert f"of module {difference.name!r} ({difference.types[0]}), of shape (2, 3," in str(difference)
+    assert f"of module {difference.name!r} ({difference.types[0]}), of shape (2, 3," in str(
+        difference
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,9 @@ def test_the_difference_is_that_of_the_outputs():
     assert first_difference(a, b, IDS, atol=0.9 * largest).name == "0"
     a, b = nn.Sequential(nn.Identity()), nn.Sequential(nn.Identity())
     b[0].register_forward_hook(lambda *arguments: arguments[-1].double())
-    text = "different: dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
+    text = (
+        "different: dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
+    )
     assert str(first_difference(a, b, torch.ones(2))).endswith(text)
 
 
@@ -122,9 +126,7 @@ def test_a_module_that_is_called_again_is_named_with_its_call():
 
 def test_modules_are_compared_in_the_order_of_the_first_model():
     """The second one calls its modules in reverse."""
-    forward, reverse = (
-        nn.ModuleDict({"0": nn.Sigmoid(), "1": nn.Softplus()}) for _ in range(2)
-    )
+    forward, reverse = (nn.ModuleDict({"0": nn.Sigmoid(), "1": nn.Softplus()}) for _ in range(2))
     forward.forward = lambda x: forward["1"](forward["0"](x))
     reverse.forward = lambda x: reverse["0"](reverse["1"](x))
     assert first_difference(forward, reverse, torch.ones(2)).name == "0"
@@ -170,9 +172,21 @@ class Text(nn.Module):
 @pytest.mark.parametrize(
     ("models", "error", "message"),
     [
-        ((nn.ReLU(), torch.relu), TypeError, "model_b has type builtins.builtin_function_or_method"),
-        ((nn.Sequential(Text()), nn.Sequential(Text())), TypeError, "output of module '0' is a str"),
-        ((nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})), ValueError, "no submodule of"),
+        (
+            (nn.ReLU(), torch.relu),
+            TypeError,
+            "model_b has type builtins.builtin_function_or_method",
+        ),
+        (
+            (nn.Sequential(Text()), nn.Sequential(Text())),
+            TypeError,
+            "output of module '0' is a str",
+        ),
+        (
+            (nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})),
+            ValueError,
+            "no submodule of",
+        ),
     ],
 )
 def test_models_that_are_refused(models, error, message):
