@@ -158,7 +158,8 @@ def _scaling_error(pair: Pair) -> float:
 def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
     """Return the rows that are read, their factors from a to b, and the evidence, if any."""
     (a, b), error = pair.sides, _scaling_error(pair)
-    ids = pair.batch.bags.ids[~pair.batch.out_of_range(min(len(a.table), len(b.table)))].unique()
+    valid = ~pair.batch.out_of_range(min(len(a.table), len(b.table)))
+    ids = torch.unique(pair.batch.bags.ids[valid])
     if a.table.shape[1] != b.table.shape[1]:
         return ids, ids, ""
     x, y = (side.table[ids].double().nan_to_num(0.0, 0.0, 0.0) for side in pair.sides)

@@ -109,8 +109,7 @@ def bias(pair: Pair) -> list[Remedy]:
 
 def padding_row(pair: Pair) -> list[Remedy]:
     """Propose to count a bag's padding entries, or to zero a lookup's padding row in both."""
-    sides = [side for side in pair.sides if side.padding_idx is not None]
-    remedies = []
+    sides, remedies = [side for side in pair.sides if side.padding_idx is not None], []
     if bags := [side for side in sides if side.kind == "EmbeddingBag"]:
         evidence = ", ".join(
             f"{side.label} leaves out every entry with the id {side.padding_idx}" for side in bags
@@ -120,9 +119,9 @@ def padding_row(pair: Pair) -> list[Remedy]:
             lambda s: replace(s, padding_idx=None) if s.kind == "EmbeddingBag" else s
         )
         remedies.append(Remedy("padding_idx", advice, count_padding, evidence))
-    for side in sides:
+    for side in pair.sides:
         row, opposite = side.padding_idx, pair.opposite(side)
-        if side.table[row].any():
+        if row is None or side.table[row].any():
             continue
         evidence = (
             f"row {row}, the padding row of {side.label}, is zero there and not in {opposite.name}"

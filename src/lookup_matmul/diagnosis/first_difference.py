@@ -141,8 +141,8 @@ def _find_difference(
         return (), Agreement(NOT_COMPARABLE, reason=f"{model} does not make this call")
     if len(a) != len(b):
         return (), Agreement(DIFFERENT, reason=f"{len(a)} tensors in a, {len(b)} in b")
-    for pair in zip(a, b, strict=True):
-        agreement = compare_outcomes(*map(Outcome, pair), tolerance)
-        if agreement.verdict in (DIFFERENT, NOT_COMPARABLE):
-            return tuple(tuple(tensor.shape) for tensor in pair), agreement
+    for first, second in zip(a, b, strict=True):
+        agreement = compare_outcomes(Outcome(first), Outcome(second), tolerance)
+        if agreement.verdict == DIFFERENT:
+            return (tuple(first.shape), tuple(second.shape)), agreement
     return None

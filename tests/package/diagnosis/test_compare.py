@@ -102,10 +102,11 @@ def test_equal_layers_have_no_cause(sizes):
         ),
         (id_pair, {"bias", "dtype", "NaN or infinity", "ids out of range"}, ID_CAUSES),
         (bag_pair, {"bias", "mode", "offsets", "padding_idx", "weights"}, BAG_CAUSES),
+        (bag_pair, {"bias", "mode", "scaled rows"}, BAG_CAUSES),
     ],
 )
 def test_planted_causes_are_named(make_pair, names, causes):
-    """One, two, four and five causes at once are named, and no other."""
+    """One to five causes at once are named, and no other."""
     for sizes in SIZES:
         assert_causes(compare_pair(plant(make_pair(sizes, names), names, causes)), *names)
 
