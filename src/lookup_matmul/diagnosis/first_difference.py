@@ -47,7 +47,8 @@ class ModuleDifference:
         call = f" in its call {self.call}" if self.call > 1 else ""
         shape = f", of shape {self.shapes[0]}" if len(set(self.shapes)) == 1 else ""
         heading = f"The first outputs that differ are those of {name} ({types}){call}{shape}"
-        return f"{heading}: {self.agreement}."
+        details = str(self.agreement).removeprefix("different: ")
+        return f"{heading}: {details}."
 
 
 def first_difference(
@@ -71,7 +72,7 @@ def first_difference(
     --------
     >>> a, b = (torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(dim)) for dim in (0, 1))
     >>> first_difference(a, b, torch.zeros(2, 4))
-    The first outputs that differ are those of module '1' (Softmax), of shape (2, 4): different: \
+    The first outputs that differ are those of module '1' (Softmax), of shape (2, 4): \
 8 of 8 numbers, the first at [0, 0]: 0.5 in a, 0.25 in b; the largest difference is 0.25.
     >>> first_difference(a, a, torch.zeros(2, 4)) is None
     True
