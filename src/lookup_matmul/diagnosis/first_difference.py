@@ -59,7 +59,7 @@ def first_difference(
     Modules with the same name in both models are compared, in the order in which those of a return.
     If a module with submodules is named, the cause is in its own ``forward``, or in a submodule
     that the other model lacks. Outputs are tensors and numbers, also in tuples, lists and dicts.
-    They agree if they are equal in value, or within ``atol + rtol * |b|``, in any dtype.
+    They agree if their values and dtypes are equal, or within ``atol + rtol * |b|`` in any dtype.
 
     Both models run in their mode, from one random state, without gradients, on copies of the inputs
     and of their parameters and buffers. Neither the models nor torch's random state change. The

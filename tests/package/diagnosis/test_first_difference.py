@@ -108,9 +108,7 @@ def test_the_difference_is_that_of_the_outputs():
     assert first_difference(a, b, IDS, atol=0.9 * largest).name == "0"
     a, b = nn.Sequential(nn.Identity()), nn.Sequential(nn.Identity())
     b[0].register_forward_hook(lambda *arguments: arguments[-1].double())
-    text = (
-        ": dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
-    )
+    text = ": dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
     assert str(first_difference(a, b, torch.ones(2))).endswith(text)
 
 
