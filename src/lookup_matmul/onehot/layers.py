@@ -48,10 +48,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
             "Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
             f"freeze=False), which gives {'them' if len(used) > 1 else 'it'} up."
         )
-    rows, dim = weight.shape
-    linear = nn.Linear(rows, dim, bias=False, device="meta")  # the weight is assigned below
-    linear.weight = transpose_parameter(weight, share)
-    return linear
+    return make_linear(transpose_parameter(weight, share))
 
 
 def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
@@ -75,10 +72,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     check_forward("linear", linear, nn.Linear)
     weight = require_table("linear", linear)
     check_no_hooks("linear", linear, "remove them first")
-    dim, rows = weight.shape
-    embedding = nn.Embedding(rows, dim, device="meta")
-    embedding.weight = transpose_parameter(weight, share)
-    return embedding
+    return make_embedding(transpose_parameter(weight, share))
 
 
 def transpose_parameter(weight: torch.Tensor, share: bool) -> nn.Parameter:
@@ -87,3 +81,18 @@ def transpose_parameter(weight: torch.Tensor, share: bool) -> nn.Parameter:
     if not share:
         table = table.clone(memory_format=torch.contiguous_format)
     return nn.Parameter(table, requires_grad=weight.requires_grad)
+
+
+def make_linear(weight: nn.Parameter) -> nn.Linear:
+    """Make a Linear without bias that uses this Parameter; no weight is initialized."""
+    linear = nn.Linear(weight.shape[1], weight.shape[0], bias=False, device="meta")
+    linear.weight = weight
+    return linear
+
+
+def make_embedding(weight: nn.Parameter, padding_idx: int | None = None) -> nn.Embedding:
+    """Make an Embedding that uses this Parameter; no weight is initialized."""
+    rows, dim = weight.shape
+    embedding = nn.Embedding(rows, dim, padding_idx, device="meta")
+    embedding.weight = weight
+    return embedding
