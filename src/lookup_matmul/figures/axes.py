@@ -59,7 +59,7 @@ def create_figure(width: float, height: float, **options: Any) -> Figure:
 
 
 def create_axes(x_label: str, y_label: str, width: float, height: float) -> Axes:
-    """Return labeled axes in a figure with a size in points and room for all texts."""
+    """Return labeled axes that leave room for all texts in a figure with a size in points."""
     ax = create_figure(width, height, layout="constrained").add_subplot()
     ax.set(xlabel=x_label, ylabel=y_label)
     return ax
