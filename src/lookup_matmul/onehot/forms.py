@@ -8,10 +8,9 @@ from lookup_matmul.inputs import check_ids, check_inputs, check_matmul_dtype
 def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Copy the rows of ``weight`` with the numbers ``ids``, as :class:`torch.nn.Embedding` does.
 
-    ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``weight`` has shape
-    (vocabulary size, embedding dimension) and a floating dtype, on the device of ``ids``. Returns
-    shape ``ids.shape + (embedding dimension,)``, in the dtype of ``weight``, to which gradients
-    flow.
+    ``ids`` have any shape and dtype int32 or int64; ``weight`` has shape (vocabulary size,
+    embedding dimension) and a floating dtype, on the device of ``ids``. Returns shape
+    ``ids.shape + (embedding dimension,)`` in the dtype of ``weight``, to which gradients flow.
 
     Raise TypeError, ValueError or IndexError for bad input, as :func:`check_inputs` does. With
     ``check=False`` torch handles a bad id: by an ``IndexError`` on a CPU, and by a device-side

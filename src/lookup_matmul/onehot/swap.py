@@ -56,14 +56,13 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
 
     Notes
     -----
-    A table that no other layer uses is transposed into the weight of the :class:`torch.nn.Linear`,
-    a new Parameter, so create the optimizer afterwards. Embeddings that share a Parameter share the
-    new one.
+    A table that no other layer uses is transposed into a new Parameter, the weight of the Linear,
+    so create the optimizer afterwards. Embeddings that share a Parameter share the new one.
 
-    A table that another layer uses too, such as a tied head, stays the same Parameter. The Linear
-    computes its weight from it by :func:`torch.nn.utils.parametrize.register_parametrization`,
-    which makes it an instance of a subclass of :class:`torch.nn.Linear`, with children.
-    :func:`torch.save` then takes the state dict of the model, but not the model.
+    A table that another layer uses too, such as a tied head, stays the same Parameter, from which
+    the Linear computes its weight (:func:`torch.nn.utils.parametrize.register_parametrization`).
+    Such a Linear belongs to a subclass of :class:`torch.nn.Linear` and has children, and
+    :func:`torch.save` takes the state dict of the model, but not the model.
 
     Load the weights, then swap, then wrap the model for several devices: the state dict of a
     swapped model has other names. :func:`swap_one_hot_linears` restores them before you save.
@@ -83,9 +82,9 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
     """Replace each :class:`OneHotLinear` of a model by an Embedding with the same table.
 
     The inverse of :func:`swap_embeddings`, with the same arguments, result and errors. Also raise
-    if the Linear has a bias or hooks, was replaced by a tool, or has a weight that another layer
-    uses too in the shape of the Linear's. A weight that no other layer uses becomes a new
-    Parameter.
+    TypeError if a tool replaced the Linear, and ValueError if it has a bias or hooks, or a weight
+    that another layer uses too in the shape of the Linear's. A weight that no other layer uses
+    becomes a new Parameter.
 
     Examples
     --------
