@@ -3,12 +3,13 @@
 import copy
 import io
 import re
-import socket
+from functools import partial
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted import Scaled
 from torch import distributed, nn
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
@@ -237,10 +238,6 @@ def test_a_product_that_differs_is_refused(monkeypatch, forward, message):
     assert isinstance(model[1], nn.Embedding)
 
 
-class Named(nn.Embedding):
-    """An Embedding with another name."""
-
-
 def with_weight(change, rows=5):
     """Return an Embedding after a change."""
     layer = nn.Embedding(rows, 3)
@@ -259,7 +256,7 @@ REFUSED = {
     "scale_grad_by_freq": (lambda: nn.Embedding(5, 3, scale_grad_by_freq=True), ValueError, "inner.layer is an Embedding with scale_grad_by_freq=True"),
     "sparse": (lambda: nn.Embedding(5, 3, sparse=True), ValueError, "inner.layer is an Embedding with sparse=True: the gradient of a product is dense"),
     "patched": (lambda: with_weight(lambda e: setattr(e, "forward", lambda ids: ids)), TypeError, "inner.layer is a torch.nn.modules.sparse.Embedding, expected Embedding itself, since what a subclass or a forward"),
-    "subclass": (lambda: Named(5, 3), TypeError, "inner.layer is a test_swap.Named, expected Embedding itself, since what a subclass"),
+    "subclass": (lambda: Scaled(5, 3), TypeError, "inner.layer is a planted.Scaled, expected Embedding itself, since what a subclass"),
     "bag": (lambda: nn.EmbeddingBag(5, 3), TypeError, "inner.layer is a torch.nn.modules.sparse.EmbeddingBag, which cannot be swapped, expected Embedding; name some of ['tokens']"),
     "meta": (lambda: nn.Embedding(5, 3, device="meta"), ValueError, "inner.layer.weight is on meta, which has no numbers, expected some"),
     "computed": (lambda: nn.utils.parametrizations.weight_norm(nn.Embedding(5, 3)), ValueError, "inner.layer.weight is computed from other parameters"),
@@ -271,18 +268,6 @@ REFUSED = {
     "parameter hook": (lambda: with_weight(lambda e: e.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (5, 3)"),
     "hook after the gradient": (lambda: with_weight(lambda e: e.weight.register_post_accumulate_grad_hook(print)), ValueError, "the weight of inner.layer has hooks of its own"),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_layer_that_cannot_be_swapped_is_refused_by_name(case):
-    """The model does not change, though another layer could be swapped."""
-    make, error, message = REFUSED[case]
-    model = nn.ModuleDict({"tokens": nn.Embedding(5, 3), "inner": nn.ModuleDict({"layer": make()})})
-    layers = list(model.modules())
-    with pytest.raises(error, match=re.escape(message)):
-        swap_embeddings(model)
-    assert list(model.modules()) == layers
-    assert swap_embeddings(model, ["tokens"]) == {"tokens": EQUAL}
 
 
 def test_hooks_on_a_tied_parameter_stay():
@@ -395,41 +380,26 @@ def test_as_many_rows_are_compared_as_documented(monkeypatch, value, count):
     assert (len(ids), len({*ids[:128]})) == (count, 128)
 
 
-@pytest.fixture
-def group(monkeypatch):
-    """Make a process group of this process alone."""
-    loopback = next(name for _, name in socket.if_nameindex() if name.startswith("lo"))
-    monkeypatch.setenv("GLOO_SOCKET_IFNAME", loopback)
-    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
-    yield
-    distributed.destroy_process_group()
+def swap_wrapped_models():
+    """Check that a wrapped model is refused, also as a part of another one."""
+    mesh = distributed.init_device_mesh("cpu", (2,))
+    for kind, wrap in {
+        "DistributedDataParallel": DistributedDataParallel,
+        "FullyShardedDataParallel": partial(
+            FullyShardedDataParallel, device_id=torch.device("cpu")
+        ),
+        "FSDPModule": partial(fully_shard, mesh=mesh),
+    }.items():
+        wrapped = wrap(nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 2)))
+        for model in (wrapped, nn.ModuleDict({"part": wrapped})):
+            layers = list(model.modules())
+            with pytest.raises(TypeError, match=f"a {kind}, which would not know the new Param"):
+                swap_embeddings(model)
+            assert list(model.modules()) == layers
 
 
-WRAPPED = {
-    "DistributedDataParallel": DistributedDataParallel,
-    "FullyShardedDataParallel": lambda model: FullyShardedDataParallel(
-        model, device_id=torch.device("cpu")
-    ),
-    "FSDPModule": lambda model: fully_shard(model, mesh=distributed.init_device_mesh("cpu", (1,))),
-}
-
-
-@pytest.mark.filterwarnings("ignore")  # wrappers warn of CPUs and of future versions
-@pytest.mark.usefixtures("group")
-@pytest.mark.parametrize("kind", WRAPPED)
-def test_a_wrapped_model_is_refused(kind):
-    """The wrapper may be a part of another model."""
-    wrapped = WRAPPED[kind](nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 2)))
-    for model in (wrapped, nn.ModuleDict({"part": wrapped})):
-        layers = list(model.modules())
-        with pytest.raises(TypeError, match=f"a {kind}, which would not know the new Parameter"):
-            swap_embeddings(model)
-        assert list(model.modules()) == layers
-
-
-@pytest.mark.usefixtures("group")
-def test_layers_beside_a_wrapper_can_be_swapped():
-    """A layer that was swapped and then wrapped is not swapped back."""
+def swap_beside_a_wrapper():
+    """Check that only layers outside of a wrapper are swapped."""
     model = nn.ModuleDict({"inner2": nn.Embedding(5, 3), "inner": nn.Embedding(5, 3)})
     swap_embeddings(model, ["inner"])
     model["inner"] = DistributedDataParallel(model["inner"])
@@ -439,32 +409,32 @@ def test_layers_beside_a_wrapper_can_be_swapped():
     assert swap_one_hot_linears(model, ["inner2"]) == {"inner2": EQUAL}
 
 
-def swap_on_two_processes():
-    """Swap an Embedding beside a Linear under FSDP2, and one with rows on both processes."""
+def swap_beside_dtensors():
+    """Swap an Embedding beside Parameters of FSDP2, then refuse a table on two processes."""
     mesh = distributed.init_device_mesh("cpu", (2,))
     torch.manual_seed(123)
     model = nn.ModuleDict({"tokens": nn.Embedding(5, 3), "head": nn.Linear(3, 2)})
     fully_shard(model["head"], mesh=mesh)
     ids = torch.tensor([2, 3, 1])
     before = model["head"](model["tokens"](ids))
-    outcomes = swap_embeddings(model)
+    assert swap_embeddings(model) == {"tokens": EQUAL}
     scores = model["head"](model["tokens"](ids))
     scores.sum().backward()
-    gradients = [parameter.grad is not None for parameter in model.parameters()]
+    assert_bitwise_equal(scores, before)
+    assert all(parameter.grad is not None for parameter in model.parameters())
     parallelize_module(model["tokens"].linear, mesh, ColwiseParallel())
-    try:
+    with pytest.raises(
+        TypeError, match=r"tokens\.linear\.weight is a DTensor, expected a Parameter"
+    ):
         swap_one_hot_linears(model)
-    except TypeError as error:
-        return outcomes, torch.equal(scores, before), gradients, str(error)
 
 
-def test_a_table_beside_fsdp2_is_swapped_and_one_on_two_processes_refused():
-    """The Parameters of FSDP2 are DTensors, which have no storage."""
-    for outcomes, is_equal, gradients, message in run_on_processes(swap_on_two_processes, 2):
-        assert (outcomes, is_equal, gradients) == ({"tokens": EQUAL}, True, [True] * 3)
-        assert message.startswith(
-            "tokens.linear.weight is a DTensor, expected a Parameter with all"
-        )
+@pytest.mark.parametrize(
+    "check", [swap_wrapped_models, swap_beside_a_wrapper, swap_beside_dtensors]
+)
+def test_layers_outside_of_wrappers_are_swapped(check):
+    """A wrapper would not know the new Parameter."""
+    run_on_processes(check, 2)
 
 
 def one_hot_linear(change=lambda _: None, **options):
@@ -479,19 +449,26 @@ REFUSED_BACK = {
     "replaced": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Bilinear(5, 5, 3))), TypeError, "layer.linear is a torch.nn.modules.linear.Bilinear, expected Linear itself"),
     "bias": (lambda: one_hot_linear(lambda m: setattr(m, "linear", nn.Linear(5, 3))), ValueError, "has a bias, expected none"),
     "hook": (lambda: one_hot_linear(lambda m: m.linear.register_forward_hook(print)), ValueError, "layer.linear has hooks (_forward_hooks"),
-    "parameter hook": (lambda: one_hot_linear(lambda m: m.linear.weight.register_hook(lambda g: g)), ValueError, "the weight of layer has hooks of its own, which expect gradients of shape (3, 5)"),
+    "parameter hook": (lambda: one_hot_linear(lambda m: m.linear.weight.register_hook(lambda g: g)), ValueError, "the weight of inner.layer has hooks of its own, which expect gradients of shape (3, 5)"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED_BACK)
-def test_a_one_hot_linear_that_cannot_be_swapped_is_refused_by_name(case):
-    """Tools may have replaced the Linear or added hooks to it."""
-    make, error, message = REFUSED_BACK[case]
-    model = nn.ModuleDict({"tokens": one_hot_linear(), "layer": make()})
+@pytest.mark.parametrize(
+    ("swap", "make_tokens", "case"),
+    [(swap_embeddings, lambda: nn.Embedding(5, 3), case) for case in REFUSED.values()]
+    + [(swap_one_hot_linears, one_hot_linear, case) for case in REFUSED_BACK.values()],
+    ids=[*REFUSED, *(f"{name} back" for name in REFUSED_BACK)],
+)
+def test_a_layer_that_cannot_be_swapped_is_refused_by_name(swap, make_tokens, case):
+    """The model does not change, though another layer could be swapped."""
+    make, error, message = case
+    inner = nn.ModuleDict({"layer": make()})
+    model = nn.ModuleDict({"tokens": make_tokens(), "inner": inner})
     layers = list(model.modules())
     with pytest.raises(error, match=re.escape(message)):
-        swap_one_hot_linears(model)
+        swap(model)
     assert list(model.modules()) == layers
+    assert swap(model, ["tokens"]) == {"tokens": EQUAL}
 
 
 def test_a_weight_that_another_layer_uses_in_its_own_shape_is_refused():
