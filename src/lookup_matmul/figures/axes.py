@@ -109,10 +109,9 @@ def _check_positions(ax: Axes) -> None:
 
 
 class LogTickFormatter(LogFormatter):
-    """Format ticks of a logarithmic axis as plain text, which browsers space evenly.
+    """Format ticks in full, such as 600 and 0.05, or all as powers if some would be too long.
 
-    Matplotlib's own format has a text element for each digit. Ticks are written in full, such as
-    600 and 0.05, or all in scientific notation if some would be too long.
+    Matplotlib's own format has a text element for each digit, which browsers space unevenly.
     """
 
     def __call__(self, x: float, pos: int | None = None) -> str:

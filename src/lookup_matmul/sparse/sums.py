@@ -45,12 +45,8 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
 
     Examples
     --------
-    >>> weight = torch.arange(8.0).reshape(4, 2)
-    >>> rows = torch.tensor([[0.0, 2.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]])
-    >>> sum_of_rows((torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3])), weight)
-    tensor([[22., 27.],
-            [ 0.,  0.]])
-    >>> rows @ weight
+    >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
+    >>> sum_of_rows(bags, torch.arange(8.0).reshape(4, 2))
     tensor([[22., 27.],
             [ 0.,  0.]])
     """
@@ -76,10 +72,8 @@ def dense_rows(
     The rows and errors are those of :func:`sum_of_rows`. Duplicates add up; for float16 and
     bfloat16, in float32. Return a tensor of shape (number of rows, vocab_size) on the device of the
     rows; gradients flow to values that are tensors. ``dtype`` defaults to
-    :func:`torch.get_default_dtype`; integer dtypes wrap around on overflow.
-
-    Raises TypeError if ``dtype`` would truncate fractions or ``vocab_size`` is not an ``int``, and
-    ValueError if it is negative.
+    :func:`torch.get_default_dtype`; integer dtypes wrap around on overflow. Also raises TypeError
+    if ``dtype`` would truncate fractions.
 
     Examples
     --------
