@@ -144,7 +144,7 @@ def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
         if shares_storage(weight, local_tensor):
             raise ValueError(
                 f"the weight of {name} and {tensor_name} are two tensors on one memory, expected "
-                "one Parameter or two memories, since a swap would part them; tie them by "
+                "one Parameter or two memories, since a swap would separate them; tie them by "
                 "assigning one Parameter to both, or clone one."
             )
 

@@ -22,7 +22,7 @@ from lookup_matmul.onehot.layers import make_embedding, make_linear, transpose_p
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
 
 ROWS_TRIED = 128
-REMEDIES = {
+UNSUPPORTED_OPTIONS = {
     "max_norm": "an Embedding then shortens rows of its table while it reads them, a product does "
     "not; shorten the table once and set max_norm=None",
     "scale_grad_by_freq": "an Embedding then divides gradients by the count of their id, a product "
@@ -165,7 +165,7 @@ def _table_of(name: str, layer: nn.Module) -> nn.Parameter:
     weight = require_table(name, layer)
     check_plain(name, layer, nn.Embedding, "weight")
     check_values(name, weight, layer.embedding_dim)
-    for option, reason in REMEDIES.items():
+    for option, reason in UNSUPPORTED_OPTIONS.items():
         if (value := getattr(layer, option)) is not None and value is not False:
             raise ValueError(f"{name} is an Embedding with {option}={value}: {reason}.")
     return weight

@@ -120,14 +120,15 @@ def _receive_results(
     results: dict[int, Any] = {}
     deadline = time.monotonic() + timeout_s
     while len(results) < len(connections):
-        pending = {link: rank for rank, link in enumerate(connections) if rank not in results}
-        ready = wait(list(pending), max(0.0, deadline - time.monotonic()))
+        pending = [rank for rank in range(len(connections)) if rank not in results]
+        ready = wait([connections[rank] for rank in pending], max(0.0, deadline - time.monotonic()))
         if not ready:
-            raise TimeoutError(_timeout_message(sorted(pending.values()), folder, timeout_s))
-        for connection in ready:
-            rank = pending[connection]  # type: ignore[index]
+            raise TimeoutError(_timeout_message(pending, folder, timeout_s))
+        for rank in pending:
+            if connections[rank] not in ready:
+                continue
             try:
-                error, result = pickle.loads(connection.recv_bytes())  # type: ignore[union-attr]
+                error, result = pickle.loads(connections[rank].recv_bytes())
             except (EOFError, ConnectionError):
                 raise RuntimeError(_exit_message(processes, rank, folder)) from None
             if error is not None:
