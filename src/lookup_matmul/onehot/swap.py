@@ -8,16 +8,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.equality.assertions import bits_differ
-from lookup_matmul.onehot.checks import (
-    check_finite,
-    check_memory,
-    check_no_hooks_of_kind,
-    check_parameter_hooks,
-    check_plain,
-    check_values,
-    modules_to_swap,
-    require_table,
-)
+from lookup_matmul.onehot import checks
 from lookup_matmul.onehot.layers import make_embedding, make_linear, transpose_parameter
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
 
@@ -104,7 +95,7 @@ def _swap_layers(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[str, str]:
     """Make all new layers, then replace the old ones, so that a refusal changes nothing."""
-    layer_names = modules_to_swap(model, names, kind)
+    layer_names = checks.modules_to_swap(model, names, kind)
     names_to_swap = {path for paths in layer_names.values() for path in paths}
     weights_elsewhere = _parameters_outside(model, names_to_swap)
     transposed: dict[nn.Parameter, nn.Parameter] = {}
@@ -112,17 +103,16 @@ def _swap_layers(
     outcomes: dict[str, str] = {}
     for layer, paths in layer_names.items():
         name, weight = paths[0], _table_of(paths[0], layer)
-        check_memory(name, weight, model)
+        checks.check_memory(name, weight, model)
         is_tied = weight in weights_elsewhere
         if not is_tied:
-            check_parameter_hooks(name, weight)
+            checks.check_parameter_hooks(name, weight)
             transposed.setdefault(weight, _transpose_with_state(weight))
         if isinstance(layer, OneHotLinear):
             if is_tied and used_table(layer.linear) is None:
                 raise ValueError(
-                    f"the weight of {name}.linear is that of another layer too, in the shape "
-                    f"{tuple(weight.shape)}, which an Embedding cannot hold; give one of them a "
-                    "Parameter of its own first."
+                    f"the weight of {name}.linear is that of another layer too, with a column for "
+                    "each row of the table; give one of them a Parameter of its own first."
                 )
             one_hot_linear, table = layer, transposed.get(weight, weight)
             new_layers[layer] = make_embedding(table, layer.padding_idx)
@@ -152,19 +142,19 @@ def _parameters_outside(model: nn.Module, names: set[str]) -> set[nn.Parameter]:
 def _table_of(name: str, layer: nn.Module) -> nn.Parameter:
     """Return the Parameter with the table of a layer, or raise if a swap would lose anything."""
     if isinstance(layer, OneHotLinear):
-        check_plain(name, layer, OneHotLinear, "linear")
+        checks.check_plain(name, layer, OneHotLinear, "linear")
         linear, linear_name = layer.linear, f"{name}.linear"
         weight = used_table(linear)
         if weight is None:
-            weight = require_table(linear_name, linear)
-            check_plain(linear_name, linear, nn.Linear, "weight")
-        check_values(linear_name, weight, layer.embedding_dim)
-        check_no_hooks_of_kind(linear_name, linear, "_hooks")
+            weight = checks.require_table(linear_name, linear)
+            checks.check_plain(linear_name, linear, nn.Linear, "weight")
+        checks.check_values(linear_name, weight, layer.embedding_dim)
+        checks.check_no_hooks_of_kind(linear_name, linear, "_hooks")
         return weight
     assert isinstance(layer, nn.Embedding)
-    weight = require_table(name, layer)
-    check_plain(name, layer, nn.Embedding, "weight")
-    check_values(name, weight, layer.embedding_dim)
+    weight = checks.require_table(name, layer)
+    checks.check_plain(name, layer, nn.Embedding, "weight")
+    checks.check_values(name, weight, layer.embedding_dim)
     for option, reason in UNSUPPORTED_OPTIONS.items():
         if (value := getattr(layer, option)) is not None and value is not False:
             raise ValueError(f"{name} is an Embedding with {option}={value}: {reason}.")
@@ -184,7 +174,7 @@ def _transpose_with_state(weight: nn.Parameter) -> nn.Parameter:
 @torch.no_grad()
 def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
     """Describe how the rows of the product compare with the table's; raise if they differ."""
-    check_finite(name, table)
+    checks.check_finite(name, table)
     tiny, zero = torch.finfo(table.dtype).tiny, table.new_zeros(())
     # Compare bits: where the processor flushes subnormal numbers to zero, == does so too.
     has_special = (table > -tiny) & (table < tiny) & bits_differ(table, zero)
