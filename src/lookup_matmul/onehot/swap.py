@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality import bits_differ
 from lookup_matmul.onehot import checks
 from lookup_matmul.onehot.layers import make_embedding, make_linear, transpose_parameter
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
