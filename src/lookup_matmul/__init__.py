@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from lookup_matmul.onehot.layers import to_embedding, to_linear
     from lookup_matmul.onehot.one_hot_linear import OneHotLinear
     from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
-    from lookup_matmul.sparse.bags import Bags, Rows
-    from lookup_matmul.sparse.checks import check_bags
-    from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
-    from lookup_matmul.sparse.read import to_bags
+    from lookup_matmul.sparse.bags import Bags, Rows, check_bags
+    from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
     from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
@@ -52,15 +50,15 @@ MODULES = {
     "Comparison": "diagnosis.report", "Layer": "diagnosis.layers",
     "ModuleDifference": "diagnosis.first_difference", "OneHotLinear": "onehot.one_hot_linear",
     "Rows": "sparse.bags", "allocated_bytes": "memory", "assert_bitwise_equal": "equality",
-    "assert_within": "equality", "check_bags": "sparse.checks", "check_ids": "inputs",
+    "assert_within": "equality", "check_bags": "sparse.bags", "check_ids": "inputs",
     "check_inputs": "inputs", "compare": "diagnosis.compare", "dense_matmul": "sparse.sums",
     "dense_rows": "sparse.sums", "first_difference": "diagnosis.first_difference",
     "lookup": "onehot.forms", "one_hot": "onehot.forms", "one_hot_matmul": "onehot.forms",
     "peak_bytes": "memory", "rounding_bound": "equality", "rows_moved": "equality",
     "shares_storage": "equality", "sum_of_rows": "sparse.sums",
     "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
-    "to_bags": "sparse.read", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
-    "to_scipy_csr": "sparse.csr", "to_torch_csr": "sparse.csr",
+    "to_bags": "sparse.formats", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
+    "to_scipy_csr": "sparse.formats", "to_torch_csr": "sparse.formats",
 }  # fmt: skip
 
 

@@ -59,9 +59,8 @@ def assert_valid(drawing: Drawing) -> None:
     Shapes and the anchors of texts must be inside a sheet.
     """
     (root,) = elements(drawing.svg, "svg")
-    assert root.get("role") == "img"
+    assert (root.get("role"), root.get("class"), root.get("width")) == ("img", "drawing", None)
     assert root.get("aria-label") == drawing.alt == repr(drawing)
-    assert (root.get("class"), root.get("width")) == ("drawing", None)
     assert "background: var(--figure-plate, #ffffff)" in root.get("style", "")
     assert not elements(drawing.svg, "style")  # it would apply to the whole page
     assert size(drawing)[0] <= 360
