@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from _extensions.run import disturb
+from _extensions.run.observer import disturb
 from IPython.core.interactiveshell import InteractiveShell
 
 SETUP = """
