@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from _extensions.run.kernel import kernel_environment, run_page
+from _extensions.run.kernel import prepare_kernels, run_page
 from _extensions.run.pages import read
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
@@ -244,8 +244,8 @@ def test_a_cancelled_page_ends_as_cancelled(raised, tmp_path, monkeypatch):
                         raise raised from None
 
         monkeypatch.setattr(NotebookClient, "async_execute_cell", execute_cell)
-        with kernel_environment() as environment:
-            task = asyncio.create_task(run_page(page, environment, LIMIT_S))
+        with prepare_kernels() as kernels:
+            task = asyncio.create_task(run_page(page, kernels, LIMIT_S))
             await started.wait()
             task.cancel()
             await asyncio.wait([task])

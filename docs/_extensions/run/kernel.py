@@ -9,11 +9,12 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -23,7 +24,8 @@ from nbformat import NotebookNode
 from nbformat import v4 as nbformat_v4
 
 from _extensions.run.cache import package_folder
-from _extensions.run.disturb import NAME
+from _extensions.run.forked_kernel import ForkedKernel, fork_server
+from _extensions.run.observer.disturb import NAME
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
 from _extensions.run.pages import Page
 
@@ -53,11 +55,7 @@ def _flush(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sl
 get_ipython().events.register("post_run_cell", _flush)
 del _flush, _select, _streams, _sys, _time
 """
-DISTURB = f"""
-__import__("runpy").run_path({str(Path(__file__).with_name("disturb.py"))!r})["install"](
-    get_ipython()
-)
-"""
+DISTURB = '__import__("disturb").install(get_ipython())'  # in the folder of the observer
 XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
 FLAGS = [
     f"--InteractiveShell.xmode={XMODE}",
@@ -80,9 +78,19 @@ QUIET = {
 OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
+class Kernels(NamedTuple):
+    """What kernels of pages have in common: their environment, and the server that forks them."""
+
+    environment: dict[str, str]
+    server: subprocess.Popen[str] | None
+
+
 @contextmanager
-def kernel_environment() -> Iterator[dict[str, str]]:
-    """Yield the environment of kernels: an observer, and a temporary folder for profiles."""
+def prepare_kernels() -> Iterator[Kernels]:
+    """Yield an environment with an observer and a temporary folder for profiles, and a server.
+
+    Where a process with libraries cannot be forked safely, kernels are started without a server.
+    """
     with TemporaryDirectory(prefix="lookup-") as folder:
         compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
         python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
@@ -94,11 +102,16 @@ def kernel_environment() -> Iterator[dict[str, str]]:
             "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
             PACKAGE_VARIABLE: str(package_folder()),
         }
-        yield os.environ | QUIET | variables
+        environment = os.environ | QUIET | variables
+        if sys.platform == "linux":
+            with fork_server(environment) as server:
+                yield Kernels(environment, server)
+        else:
+            yield Kernels(environment, None)
 
 
 async def run_page(
-    page: Page, environment: dict[str, str], timeout_s: int, *, allow_errors: bool = False
+    page: Page, kernels: Kernels, timeout_s: int, *, allow_errors: bool = False
 ) -> bool:
     """Run the cells of a page, and return whether all succeeded.
 
@@ -107,7 +120,7 @@ async def run_page(
     """
     assert page.notebook, f"{page.name} has no cells to run"
     with TemporaryDirectory(
-        prefix="page-", dir=environment["TMPDIR"], ignore_cleanup_errors=True
+        prefix="page-", dir=kernels.environment["TMPDIR"], ignore_cleanup_errors=True
     ) as name:
         folder = Path(name)
         log, working_directory = folder / "reads.log", folder / "empty"
@@ -120,7 +133,12 @@ async def run_page(
         )
         options: Any = {"timeout": timeout_s, "allow_errors": allow_errors, "record_timing": False}
         client = NotebookClient(page.notebook, manager, **options)
-        environment = environment | {LOG_VARIABLE: str(log)}
+        if kernels.server:
+            manager.provisioner = ForkedKernel(
+                parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
+            )
+            manager.provisioner.server = kernels.server
+        environment = kernels.environment | {LOG_VARIABLE: str(log)}
         succeeded = await _run_cells(client, manager, environment, working_directory, page)
         if succeeded and client.code_cells_executed:
             page.digests = _read_log(log)
