@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,9 @@ class ForkedProcess:
     wait = poll
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to the process."""
-        os.kill(self.pid, number)
+        """Send a signal to the process unless it has ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
 
 class ForkedKernel(LocalProvisioner):
