@@ -27,6 +27,7 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 locale_dirs = ["locale"]
+languages = {"zh_CN": "zh"}  # the folder of each language below build/html; AUTHORING says more
 gettext_compact = False  # a catalog for each page
 templates_path = ["_templates"]  # each template says what it changes in the theme
 

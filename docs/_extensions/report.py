@@ -6,7 +6,6 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from _extensions.paths import SECOND_LANGUAGE
 from _extensions.run.pages import page_of
 
 LOG = logging.getLogger(__name__)
@@ -37,12 +36,13 @@ def delete_removed_pages(
     Sphinx leaves them. If the environment is new, as after an update, it does not know which pages
     earlier builds wrote; then all are deleted, and this build writes the existing ones.
     """
+    kept_folders = {"_static", *app.config.languages.values()}
     for suffix in ("html", "ipynb", "md"):
         outdated = [app.outdir / f"{docname}.{suffix}" for docname in removed]
         if not env.all_docs:
             outdated += app.outdir.rglob(f"*.{suffix}")
         for path in outdated:
-            if path.relative_to(app.outdir).parts[0] not in ("_static", SECOND_LANGUAGE):
+            if path.relative_to(app.outdir).parts[0] not in kept_folders:
                 path.unlink(missing_ok=True)
     return []
 
