@@ -6,13 +6,19 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
+from _extensions.paths import is_source_language
 from _extensions.run.pages import page_of
 
 LOG = logging.getLogger(__name__)
 
 
 def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
-    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line."""
+    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line.
+
+    The build in English comes first, so that a translation need not repeat its warnings.
+    """
+    if not is_source_language(app.config):
+        return
     import lint_pages  # not above: as a script it imports this package, and so this module
 
     page = page_of(app, docname)

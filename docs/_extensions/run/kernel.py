@@ -25,7 +25,6 @@ from nbformat import v4 as nbformat_v4
 
 from _extensions.run.cache import package_folder
 from _extensions.run.forked_kernel import ForkedKernel, fork_server
-from _extensions.run.observer.disturb import NAME
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
 from _extensions.run.pages import Page
 
@@ -55,7 +54,9 @@ def _flush(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sl
 get_ipython().events.register("post_run_cell", _flush)
 del _flush, _select, _streams, _sys, _time
 """
-DISTURB = '__import__("disturb").install(get_ipython())'  # in the folder of the observer
+# Of ``observer/disturb``, which is not imported here, since it imports torch.
+DISTURB = '__import__("disturb").install(get_ipython())'
+REPORT = '__import__("disturb").report(get_ipython())'
 XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
 FLAGS = [
     f"--InteractiveShell.xmode={XMODE}",
@@ -202,10 +203,8 @@ async def _read_assertions(
 
     Each of these has the index of its cell, its line in the cell, and a reason.
     """
-    expressions = {"report": f"{NAME}.report()"}
-    reply = await kernel_client.execute(
-        "", silent=True, user_expressions=expressions, reply=True, timeout=START_S
-    )
+    options = {"silent": True, "user_expressions": {"report": REPORT}}
+    reply = await kernel_client.execute("", **options, reply=True, timeout=START_S)
     text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
     report = json.loads(ast.literal_eval(text))
     sources = [cell.source for cell in notebook.cells]

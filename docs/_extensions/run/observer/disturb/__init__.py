@@ -163,17 +163,19 @@ class Disturber(ast.NodeTransformer):
 
         return compare
 
-    def report(self) -> str:
-        """Return the number of assertions, and cell, line and fault of those that cannot fail."""
-        faults = {(c.cell, c.line, c.reason) for c in self.checks if c.reason}
-        return json.dumps({"assertions": self.assertions, "powerless": sorted(faults)})
-
 
 def install(shell: Any) -> None:
     """Rewrite the assertions of all cells that this shell runs from now on."""
     disturber = shell.user_ns[NAME] = Disturber()
     shell.ast_transformers.append(disturber)
     shell.events.register("pre_run_cell", disturber.begin_cell)
+
+
+def report(shell: Any) -> str:
+    """Return the number of assertions, and cell, line and fault of those that cannot fail."""
+    disturber = shell.user_ns[NAME]
+    faults = {(c.cell, c.line, c.reason) for c in disturber.checks if c.reason}
+    return json.dumps({"assertions": disturber.assertions, "powerless": sorted(faults)})
 
 
 def _repeat_call(values: list[Any]) -> bool:
