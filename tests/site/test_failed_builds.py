@@ -207,7 +207,8 @@ def test_an_interrupted_build_leaves_neither_processes_nor_files(copy):
     copy.edit(
         "docs/index.md", "import time", f"# {'long, so that it runs first ' * 20}\nimport time"
     )
-    process = copy.start(*SPHINX, TMPDIR=str(temporary))
+    compiled = str(copy.root / "compiled")  # what torch compiles is kept for the next build
+    process = copy.start(*SPHINX, TMPDIR=str(temporary), TORCHINDUCTOR_CACHE_DIR=compiled)
     wait_for_output(process, " s  index")
     wait_until(lambda: any(path.read_text() for path in copy.root.glob("pids-*")))
     process.send_signal(signal.SIGINT)

@@ -58,7 +58,7 @@ def write_notebook(path: Path, cells: list[Any]) -> None:
     """Write cells as a notebook whose bytes depend on nothing else."""
     for index, cell in enumerate(cells):
         cell["id"] = f"cell-{index}"
-    notebook = {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
     text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))
     path.write_text(f"{text}\n", "utf-8")
 
