@@ -34,7 +34,7 @@ templates_path = ["_templates"]  # each template says what it changes in the the
 # The cache of executed pages has a folder for each set of versions and of kernel settings. What a
 # page read of the package is recorded when it runs; see _extensions/run/cache.py.
 RUN = ROOT / "docs" / "_extensions" / "run"
-SCRIPTS = [RUN / "kernel.py", *sorted((RUN / "observer").rglob("*.py"))]
+SCRIPTS = [RUN / "kernel.py", RUN / "settings.py", *sorted((RUN / "observer").rglob("*.py"))]
 SETTINGS = [ROOT / "constraints.txt", *SCRIPTS]
 KEY = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in SETTINGS)]
 nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(KEY)).hexdigest())

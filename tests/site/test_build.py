@@ -174,7 +174,7 @@ def cache_path(copy):
 def test_changed_versions_or_kernel_settings_use_another_cache(copy):
     """Every page is executed again, since each depends on them."""
     paths = [cache_path(copy)]
-    for name in ("constraints.txt", "docs/_extensions/run/kernel.py"):
+    for name in ("constraints.txt", "docs/_extensions/run/settings.py"):
         path = copy.root / name
         text = path.read_text("utf-8")
         path.write_text(f"{text}# changed\n", "utf-8")

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 
 from _extensions.claims.cells import parsed
 from _extensions.notebooks.cells import code_cell
-from _extensions.run.kernel import PRINTING, QUIET, XMODE
+from _extensions.run.settings import PRINTING, QUIET, XMODE
 
 PACKAGE = "lookup_matmul"
 # Subpackages that need more than torch and SciPy: the module they need, and the extra that has it.
