@@ -57,7 +57,8 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-resolved", 540, explorer.resolve_links),
     ("html-collect-pages", 510, index.write_index),
     ("html-collect-pages", 520, published.collect_404_page),
-    ("html-page-context", 410, builder.add_language_links),  # before the theme drops the empty
+    # Before the theme drops the templates that render nothing.
+    ("html-page-context", 410, builder.add_language_links),
     ("html-page-context", 420, ledger.add_footer),
     ("html-page-context", 430, notebooks.write_page_notebook),
     ("html-page-context", 440, index.add_search_script),

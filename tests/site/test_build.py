@@ -205,7 +205,8 @@ def test_a_new_environment_deletes_pages_of_earlier_builds(tmp_path, has_pages):
         file.parent.mkdir(exist_ok=True)
         file.touch()
     env = SimpleNamespace(all_docs={"page": 1.0} if has_pages else {})
-    delete_removed_pages(SimpleNamespace(outdir=tmp_path), env, set(), set(), set())
+    app = SimpleNamespace(outdir=tmp_path, config=SimpleNamespace(languages={"zh_CN": "zh"}))
+    delete_removed_pages(app, env, set(), set(), set())
     assert [file.exists() for file in files] == [has_pages, has_pages, True, True]
 
 
