@@ -47,7 +47,8 @@ class ForkedKernel(LocalProvisioner):
         """Start the kernel, and return how to connect to it."""
         arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
         line = json.dumps([arguments, options["env"], str(options["cwd"])])
-        print(line, file=self.server.stdin, flush=True)
+        with suppress(BrokenPipeError):  # then it answers nothing
+            print(line, file=self.server.stdin, flush=True)
         answer = self.server.stdout.readline()
         if not answer:
             raise RuntimeError(f"no kernel can start; `python {SCRIPT}` shows why")
