@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from _extensions.run import forked_kernel
 from _extensions.run.kernel import prepare_kernels, run_page
 from _extensions.run.pages import read
 from nbclient import NotebookClient
@@ -253,6 +254,17 @@ def test_a_cancelled_page_ends_as_cancelled(raised, tmp_path, monkeypatch):
         return task
 
     assert asyncio.run(scenario()).cancelled()
+
+
+def test_a_page_names_the_server_that_cannot_start(tmp_path, monkeypatch):
+    """The command in the message shows the error, such as that of a broken torch."""
+    monkeypatch.setattr(forked_kernel, "SCRIPT", tmp_path / "missing.py")
+    (tmp_path / "page.md").write_text(f"{HEAD}# Page\n\n{cell('1')}", "utf-8")
+    page = read(tmp_path / "page.md", "page")
+    with prepare_kernels() as kernels:
+        assert not asyncio.run(run_page(page, kernels, LIMIT_S))
+    message = page.cells[-1].outputs[-1].evalue
+    assert message == f"no kernel can start; `python {tmp_path / 'missing.py'}` shows why"
 
 
 def is_running(pid):
