@@ -9,13 +9,14 @@ import axe
 import lint_translations
 import nbformat
 import pytest
-from _extensions.language.builder import add_language_links
+from _extensions.language.builder import add_language_links, set_base_address
 from _extensions.language.drawings import extract_numbers, translate_svg
 from babel.messages.pofile import read_po
 from docutils.utils import new_document
 from scratch import Copy, cell
 from selenium.webdriver.common.by import By
 from served import LANGUAGES, ROOT, SOURCES, errors, open_page, soup, wait
+from sphinx.errors import ConfigError
 
 CATALOGS = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
 FILES = sorted(CATALOGS.rglob("*.po"))
@@ -123,6 +124,13 @@ def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):
         (link,) = soup(folder / "index.html").select("a.language")
         assert (link["href"], link["lang"], link.get_text()) == (address, code, name)
     assert not soup(english / "other.html").select("a.language")
+
+
+def test_a_language_without_a_folder_is_refused():
+    """The message names the setting."""
+    config = SimpleNamespace(language="fr", languages=LANGUAGES, html_baseurl="")
+    with pytest.raises(ConfigError, match=r"'fr', expected one of .*'zh_CN'"):
+        set_base_address(None, config)
 
 
 def test_english_pages_have_no_chinese(built):

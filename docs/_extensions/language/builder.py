@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ConfigError
 
 from _extensions.paths import (
     SOURCE_LANGUAGE,
@@ -61,7 +62,16 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
 
 def set_base_address(_app: Sphinx, config: Config) -> None:
-    """Append the folder of this language to the address of the site."""
+    """Append the folder of this language to the address of the site.
+
+    Raises
+    ------
+    ConfigError
+        If ``languages`` in ``conf.py`` has no folder for this language.
+    """
+    if config.language not in (names := [SOURCE_LANGUAGE, *config.languages]):
+        expected = f"expected one of {names}; add its folder to `languages` in conf.py"
+        raise ConfigError(f"the language is {config.language!r}, {expected}")
     if config.html_baseurl:
         config.html_baseurl += language_folder(config)
 
