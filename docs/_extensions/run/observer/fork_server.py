@@ -8,6 +8,8 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
+from typing import Any
 
 import disturb  # type: ignore[import-not-found]  # noqa: F401
 import sitecustomize  # type: ignore[import-not-found]
@@ -17,7 +19,7 @@ from ipykernel.kernelapp import IPKernelApp
 
 def main() -> None:
     """Fork a kernel for each line until standard input ends."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes kernels that have ended
+    signal.signal(signal.SIGCHLD, reap)
     for line in sys.stdin:
         pid = os.fork()
         if not pid:
@@ -25,6 +27,13 @@ def main() -> None:
             os._exit(0)
         os.setpgid(pid, pid)  # signals reach the processes that a page starts, too
         print(pid, flush=True)
+
+
+def reap(_signal: int, _frame: Any) -> None:
+    """Remove kernels that have ended, and count their CPU time as that of children."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def run_kernel(arguments: list[str], environment: dict[str, str], folder: str) -> None:
