@@ -47,7 +47,8 @@ def add_repository_links(_app: Sphinx, config: Config) -> None:
     repository = config.html_context.get("repository")
     place = _("the project's folder, the one with `pyproject.toml`")
     if repository:
-        place = f"[{_('the repository')}](https://github.com/{repository})"
+        name = _("the repository")  # Babel finds no message within an f-string
+        place = f"[{name}](https://github.com/{repository})"
     source = _("Its source is {0}.").format(place) if repository else ""
     config.myst_substitutions = {"repository": place, "source": source}
 
