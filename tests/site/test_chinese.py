@@ -119,7 +119,7 @@ def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):
     assert not list(site.glob("other.*"))
     for folder, address, code, name in (
         (english, "./esperanto/index.html", "eo", "Esperanto"),
-        (site, "../index.html", "en", "English"),
+        (site, "./../index.html", "en", "English"),
     ):
         (link,) = soup(folder / "index.html").select("a.language")
         assert (link["href"], link["lang"], link.get_text()) == (address, code, name)
