@@ -79,6 +79,7 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
     "keyboard.js",
     "explorer.js",
     "frames.js",
+    "votes.js",
     "symptoms.js",
 ]
 
