@@ -16,7 +16,8 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import assert_bitwise_equal, assert_within, one_hot, rounding_bound
 
-INITIAL = {  # the initial state on each tutorial
+INITIAL = {  # the initial state on each page with a small explorer
+    "index": {},
     "tutorials/lookup-is-matmul": {},
     "tutorials/where-equality-stops": {},
     "tutorials/backward-is-scatter-add": {
