@@ -12,7 +12,11 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	let playing = 0; // the time at which step 0 was shown
 	const show = time => {
 		const k = Math.min(Math.floor(time), last - 1), share = time - k; // between two steps, values are interpolated
-		for (const [node, names, rows] of moving) names.forEach((name, i) => node.setAttribute(name, rows[k][i] + share * (rows[k + 1][i] - rows[k][i])));
+		for (const [node, names, rows] of moving) {
+			const values = rows[k].map((value, i) => value + share * (rows[k + 1][i] - value));
+			if (names[0] === "translate") node.setAttribute("transform", `translate(${values.join(" ")})`);
+			else names.forEach((name, i) => node.setAttribute(name, values[i]));
+		}
 		slider.value = time;
 		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.round(time)]);
 		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("train");

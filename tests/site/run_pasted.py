@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import sklearn.linear_model  # noqa: F401
 import torch
-import torch._dynamo  # noqa: F401  # which the first optimizer imports
+import torch._dynamo  # which the first optimizer imports
 
 import lookup_matmul.figures  # noqa: F401
 
@@ -57,7 +57,7 @@ def run_cells(cells, connection):
         os.dup2(devnull.fileno(), sys.stdout.fileno())
         for line, source, raises in cells:
             prompt.error = None
-            for number, text in enumerate([*source.splitlines(), ""], start=line):
+            for number, text in enumerate([*source.splitlines(), ""], start=line):  # noqa: B007
                 prompt.push(text)
                 if prompt.error:
                     break

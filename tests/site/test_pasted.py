@@ -21,7 +21,10 @@ FAULTY = {  # cells and the failure of each page; the first page is sound
     "exit": ([("import os; os._exit(0)", False)], "1: a cell ended Python"),
     "syntax": ([("if", False)], "1: SyntaxError: invalid syntax"),
     "no blank line": ([("for k in [1]:\n    k\nk", False)], "3: SyntaxError: invalid syntax"),
-    "blank line": ([("for k in [1]:\n    k\n\n    k", False)], "4: IndentationError: unexpected indent"),
+    "blank line": (
+        [("for k in [1]:\n    k\n\n    k", False)],
+        "4: IndentationError: unexpected indent",
+    ),
     "setting": ([("import torch; torch.set_default_dtype(torch.float64)", False)], "1: "),
 }
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from lookup_matmul.figures.axes import TEXT_OUTLINE
 from lookup_matmul.figures.points import NAME_WIDTH, place_names
 from lookup_matmul.figures.sheet import (
     CSS_VALUES,
@@ -48,8 +49,8 @@ def draw_training(
             f'style="stroke: {CSS_VALUES[QUIET]}; stroke-dasharray: 1 2"/>',
         ]
         markers.append(
-            f'<svg {_frames(x=x, y=y)} overflow="visible">'
-            f'<path d="{marker}" style="fill: {color}"/></svg>'
+            f'<path d="{marker}" transform="translate({x[-1]:.1f} {y[-1]:.1f})" '
+            f'data-frames="translate;{_join(x, y)}" style="fill: {color}"/>'
         )
         name_frames = _frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
         texts.append(f"<text {name_frames}>{name}</text>")
@@ -59,13 +60,12 @@ def draw_training(
     tag = svg_start_tag(SIZE, SIZE, alt).replace(
         " class=", f' data-steps="{" ".join(map(str, tables))}" class=', 1
     )
-    outline = "var(--pst-color-background, #ffffff)"
     return Drawing(
         f'{tag}<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
         f'style="fill: none; stroke: {CSS_VALUES[LINE]}"/>'
         f"<g>{''.join(lines)}</g><g>{''.join(markers)}</g>"
         f'<g text-anchor="middle" style="fill: {CSS_VALUES[INK]}; font-size: {FONT_SIZE:g}px; '
-        f'stroke: {outline}; stroke-width: 3; paint-order: stroke">{"".join(texts)}</g></svg>',
+        f'{TEXT_OUTLINE}">{"".join(texts)}</g></svg>',
         alt,
     )
 
@@ -79,5 +79,9 @@ def _left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
 def _frames(**values: np.ndarray) -> str:
     """Return attributes with their last values, and those of all steps for ``frames.js``."""
     last = " ".join(f'{name}="{numbers[-1]:.1f}"' for name, numbers in values.items())
-    rows = (" ".join(f"{x:.0f}" for x in row) for row in zip(*values.values(), strict=True))
-    return f'{last} data-frames="{" ".join(values)};{";".join(rows)}"'
+    return f'{last} data-frames="{" ".join(values)};{_join(*values.values())}"'
+
+
+def _join(*values: np.ndarray) -> str:
+    """Return the values of each step, separated by semicolons."""
+    return ";".join(" ".join(f"{x:.0f}" for x in row) for row in zip(*values, strict=True))

@@ -87,8 +87,9 @@ def draw_message_votes(
     rows = torch.cat([idf[:, None] * 10, weight], dim=1).mul(1_000).round().int().tolist()
     words = (f"{word} {' '.join(map(str, rows[k]))}" for word, k in vocabulary.items())
     data = escape("|".join([text, ",".join(classes), *words]), quote=True)
-    svg = drawing.svg.replace(" class=", f' data-votes="{data}" class=', 1)
-    return Drawing(svg, f'The text "{text}". {drawing.alt}')
+    alt = f'The text "{text}". {drawing.alt}'
+    svg = drawing.svg.replace(f'"{drawing.alt}"', f'"{escape(alt)}" data-votes="{data}"', 1)
+    return Drawing(svg, alt)
 
 
 def _column_x(column: int) -> float:
