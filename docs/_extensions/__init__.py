@@ -77,6 +77,8 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
     "scripts/pydata-sphinx-theme.js",
     "keyboard.js",
     "explorer.js",
+    "frames.js",
+    "votes.js",
     "symptoms.js",
 ]
 

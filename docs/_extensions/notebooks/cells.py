@@ -11,7 +11,15 @@ from sphinx.locale import _
 
 from _extensions.claims.cells import in_words, is_glue, kinds_of, parsed
 
-COLLAPSED_TAGS = {"check", "setup", "remove-input", "remove-cell", "hide-cell", "hide-input"}
+COLLAPSED_TAGS = {
+    "check",
+    "setup",
+    "fold",
+    "remove-input",
+    "remove-cell",
+    "hide-cell",
+    "hide-input",
+}
 BUILTINS = set(dir(builtins))
 
 

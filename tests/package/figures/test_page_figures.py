@@ -11,10 +11,15 @@ from lookup_matmul.figures.pages.categories_in_tables import draw_hashes
 from lookup_matmul.figures.pages.csr_is_an_embedding_bag import draw_csr
 from lookup_matmul.figures.pages.gradient_of_the_choice import draw_path
 from lookup_matmul.figures.pages.inside_a_language_model import draw_both_ends
+from lookup_matmul.figures.pages.lookup_is_matmul import draw_training
 from lookup_matmul.figures.pages.on_many_machines import draw_cuts
 from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
 from lookup_matmul.figures.pages.swap_layers import draw_swap
-from lookup_matmul.figures.pages.text_both_ways import draw_bag_of_words, draw_column_votes
+from lookup_matmul.figures.pages.text_both_ways import (
+    draw_bag_of_words,
+    draw_column_votes,
+    draw_message_votes,
+)
 from lookup_matmul.figures.pages.tied_weights import draw_memory_order, draw_names
 from lookup_matmul.figures.pages.what_a_step_moves import draw_moves
 from lookup_matmul.figures.pages.where_equality_stops import draw_nan_reach
@@ -68,6 +73,14 @@ DRAWINGS = {
         draw_bag_of_words("a tensor dim of a tensor", VOCABULARY, VOTES, ["NumPy", "PyTorch"]),
         "Known words, with their rows: 2 × tensor (+0.25, +3), 1 × dim (-1, 0). "
         "The sum of the rows is NumPy -0.50, PyTorch +6; the largest is PyTorch.",
+    ),
+    "training": (
+        draw_training({0: POINTS, 10: 2 * POINTS}, ["cat", "tea", "Rome", "dog"], [0, 1, 2, 0]),
+        "4 points with names, at the steps 0, 10 of a training.",
+    ),
+    "votes of a message": (
+        draw_message_votes("A dim, a DIM, qwertz", VOCABULARY, torch.tensor([1.0, 2.0, 3.0]), VOTES, ["NumPy", "PyTorch"]),
+        'The text "A dim, a DIM, qwertz". Votes for NumPy, PyTorch. dim (-1, 0): PyTorch. total (-1, 0): PyTorch.',
     ),
     "votes": (
         draw_column_votes(list(VOCABULARY), VOTES, ["NumPy", "PyTorch"]),
