@@ -1,6 +1,6 @@
-"""Recordings that pages read: a JSON file for each machine, and what TorchRec gave.
+"""Recordings that pages read: a JSON file for each machine, and one of TorchRec.
 
-They lie in the package, so that a page that was taken away as a notebook finds them too.
+They are in the package so that a page that is run as a notebook can read them.
 """
 
 from pathlib import Path
