@@ -9,11 +9,10 @@ from torch import nn
 from lookup_matmul import OneHotLinear, to_linear
 from lookup_matmul.figures.pages.categories_in_tables import draw_hashes
 from lookup_matmul.figures.pages.csr_is_an_embedding_bag import draw_csr
-from lookup_matmul.figures.pages.gradient_of_the_choice import draw_path
 from lookup_matmul.figures.pages.inside_a_language_model import draw_both_ends
 from lookup_matmul.figures.pages.on_many_machines import draw_cuts
 from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
-from lookup_matmul.figures.pages.swap_layers import draw_swap
+from lookup_matmul.figures.pages.swap_layers import draw_replacements, draw_swap
 from lookup_matmul.figures.pages.text_both_ways import draw_bag_of_words, draw_column_votes
 from lookup_matmul.figures.pages.tied_weights import draw_memory_order, draw_names
 from lookup_matmul.figures.pages.what_a_step_moves import draw_moves
@@ -32,7 +31,8 @@ FIRST = nn.Parameter(TABLE)
 SECOND = nn.Parameter(FIRST.detach())
 EMBEDDING = nn.Embedding(12, 4)
 MATRIX = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 4, 0, 5]])
-POINTS = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
+PREDICTED = torch.tensor([[0.0, -1.4], [2.4, 0.0]])
+TRUE = torch.tensor([[0.0, 3.0], [7.6, 0.0]])
 MOVED = torch.tensor([[True, False], [True, True]])
 SIGNED_ZERO = torch.tensor([[1.0, -0.0], [2.0, 3.0]])
 CHANGED = torch.tensor([[1.0, 0.0], [2.0, 3.5], [0.0, 0.0]])
@@ -107,10 +107,10 @@ DRAWINGS = {
         "id 8: column 1 is 3.0000 in Embedding, 3.5000 in Linear. Linear has 3 rows, the other 2.",
     ),
     "no difference": (draw_differences({"a": SIGNED_ZERO, "b": SIGNED_ZERO}), "0 of 4 numbers differ."),
-    "path": (
-        draw_path(POINTS, 2, 1, torch.linspace(0, 1, 5), torch.tensor([2.0, -1.0])),
-        "token 3 at (0, -3) with score 3. A straight path leads from token 2 to token 1 over mixtures at "
-        "(-1, 2), (0, 1.75), (1, 1.5), (2, 1.25), (3, 1); along it the score goes from -4 to 5.",
+    "replacements": (
+        draw_replacements(["not", "good"], ["not", "good"], PREDICTED, TRUE, 2.9),
+        "The sentence not good. Predicted, 0 replacements change it by more than 2.9, most of all not "
+        "at place 2: +2.4. True, 2 replacements change it by more than 2.9, most of all not at place 2: +7.6.",
     ),
 }  # fmt: skip
 
@@ -137,6 +137,8 @@ def test_a_drawing_is_valid_and_its_alt_text_contains_the_numbers(name):
         ("both ends", ["scores", "256 scores", "256 scores", "256 scores"]),
         ("differences", ["id 8", "2.0000", "3.5000"]),
         ("swap", ["="]),
+        ("replacements", ["not", "2", "8"]),
+        ("replacements", ["good", "-1", "3"]),
     ],
 )  # fmt: skip
 def test_texts_of_a_row_are_beside_each_other(name, line):
@@ -153,6 +155,7 @@ def test_texts_of_a_row_are_beside_each_other(name, line):
         ("differences", ["-0.0000", "3.0000", "0.0000", "3.5000", "0.0000", "0.0000"]),
         ("no difference", []),
         ("hashes", ["row 2", "2 keys"]),
+        ("replacements", ["predicted", "true", "3", "8"]),
         ("sum of rows", ["2  × dim", "1.5", "-2", "3  × tensor", "1", "1"]),
     ],
 )
