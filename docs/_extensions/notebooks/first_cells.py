@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, requires
+from importlib.util import find_spec
 from typing import Any
 
 from nbformat import v4 as nbformat_v4
@@ -58,6 +59,8 @@ def requirements_code(sources: list[str], wheel: str) -> str:
     """Return the code that installs the modules that a page imports, or says how to."""
     modules = {name for source in sources for name in imported_modules(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
+    # A page that was built without a module only defines functions that import it.
+    modules = {name for name in modules if find_spec(name)}
     code = "\n".join(sources)
     used = [names for part, names in EXTRAS.items() if re.search(rf"\b{part}\b", code)]
     bundled = bundled_distributions(["", *(extra for _, extra in used)])
