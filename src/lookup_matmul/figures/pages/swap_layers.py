@@ -78,11 +78,11 @@ def draw_replacements(
     sheet.text(sheet.width / 2, 0.5, "  ".join(numbered), QUIET)
     descriptions = []
     for half, (name, changes) in enumerate({"predicted": predicted, "true": true}.items()):
-        left = WORD_WIDTH + half * (places * CHANGE_WIDTH + GAP)
-        sheet.text(left + places * CHANGE_WIDTH / 2, 1.6, name, bold=True)
+        panel_x = WORD_WIDTH + half * (places * CHANGE_WIDTH + GAP)
+        sheet.text(panel_x + places * CHANGE_WIDTH / 2, 1.6, name, bold=True)
         best = int(changes.argmax())
         for place in range(places):
-            x = left + place * CHANGE_WIDTH
+            x = panel_x + place * CHANGE_WIDTH
             sheet.text(x + CHANGE_WIDTH / 2, 2.6, str(place + 1), QUIET)
             for k, word in enumerate(words):
                 change = float(changes[place, k])
