@@ -25,7 +25,15 @@ SHOWN = {
     for module in (lookup_matmul, figures, sharded, costs)
     for name in module.__all__
 }
-BY_OTHERS = {"Case", "Drawing", "Kernel", "Layer", "Rows", "Spread"}  # are shown
+BY_OTHERS = {
+    "Case",
+    "Drawing",
+    "Kernel",
+    "Layer",
+    "ModuleDifference",
+    "Rows",
+    "Spread",
+}  # are shown
 NAMES = {
     f"{function.__module__}.{function.__name__}"
     for name, function in SHOWN.items()

@@ -103,6 +103,12 @@ FIRST = {
     "quantize an embedding": "tutorials/which-should-i-use#use-dtype",
     "resize vocabulary tied head": "tutorials/which-should-i-use#use-vocabulary",
     "one machine or many": "tutorials/which-should-i-use#use-machines",
+    "weight decay on embeddings": "tutorials/which-should-i-use#use-decay",
+    "torch.compile EmbeddingBag recompiles": "tutorials/which-should-i-use#use-compile",
+    "share one embedding between two columns": "tutorials/which-should-i-use#use-shared",
+    "deterministic embedding backward": "tutorials/which-should-i-use#use-deterministic",
+    "int4 embedding": "tutorials/which-should-i-use#use-dtype",
+    "lookup on an A100": "tutorials/is-the-product-ever-faster#gpu-published",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",
     "lookup_matmul.compare": "#lookup_matmul.compare",

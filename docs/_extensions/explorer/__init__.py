@@ -109,7 +109,7 @@ def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def cached_example(env: BuildEnvironment) -> dict[str, Any]:
     """Return a copy of the example, which is recomputed when the bounds or torch change."""
-    bounds = package_folder() / "equality" / "rounding.py"
+    bounds = package_folder() / "equality.py"
     env.note_dependency(str(bounds))
     key = f"{env.config.nb_execution_cache_path} {digest(bounds)}"  # the path names torch's version
     cached: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))

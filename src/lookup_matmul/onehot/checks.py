@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality import shares_storage
 from lookup_matmul.inputs import MATMUL_DTYPES, check_type, full_name
 
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import nn
 
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality import bits_differ
 from lookup_matmul.onehot.checks import (
     check_comparable,
     check_memory,

@@ -17,6 +17,7 @@ from lookup_matmul.figures.pages.text_both_ways import draw_bag_of_words, draw_c
 from lookup_matmul.figures.pages.tied_weights import draw_memory_order, draw_names
 from lookup_matmul.figures.pages.what_a_step_moves import draw_moves
 from lookup_matmul.figures.pages.where_equality_stops import draw_nan_reach
+from lookup_matmul.figures.pages.which_should_i_use import draw_questions
 from lookup_matmul.figures.pages.why_layers_disagree import draw_differences
 
 torch.manual_seed(123)
@@ -37,6 +38,10 @@ MOVED = torch.tensor([[True, False], [True, True]])
 SIGNED_ZERO = torch.tensor([[1.0, -0.0], [2.0, 3.0]])
 CHANGED = torch.tensor([[1.0, 0.0], [2.0, 3.5], [0.0, 0.0]])
 ONE_HOT_LINEAR = OneHotLinear(to_linear(EMBEDDING, share=False))
+QUESTIONS = {
+    "Which layer?": ([("One id?", "yes", "Embedding", "no"), ("Few\nnumbers?", "yes", "bag", "no")], "Linear"),
+    "Which memory?": ([("Does it\ntrain?", "no", "int8,\nor 16 bits", "yes")], "float32"),
+}  # fmt: skip
 DRAWINGS = {
     "sum of rows": (
         draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), TABLE_OF_TWO, list(VOCABULARY)),
@@ -112,6 +117,11 @@ DRAWINGS = {
         "The sentence not good. Predicted, 0 replacements change it by more than 2.9, most of all not "
         "at place 2: +2.4. True, 2 replacements change it by more than 2.9, most of all not at place 2: +7.6.",
     ),
+    "questions": (
+        draw_questions(QUESTIONS),
+        "1. One id? yes: Embedding; no: question 2. 2. Few numbers? yes: bag; no: Linear. "
+        "3. Does it train? no: int8, or 16 bits; yes: float32.",
+    ),
 }  # fmt: skip
 
 
@@ -139,6 +149,8 @@ def test_a_drawing_is_valid_and_its_alt_text_contains_the_numbers(name):
         ("swap", ["="]),
         ("replacements", ["not", "2", "8"]),
         ("replacements", ["good", "-1", "3"]),
+        ("questions", ["1. One id?", "Embedding"]),
+        ("questions", ["train?", "or 16 bits"]),
     ],
 )  # fmt: skip
 def test_texts_of_a_row_are_beside_each_other(name, line):
@@ -157,6 +169,7 @@ def test_texts_of_a_row_are_beside_each_other(name, line):
         ("hashes", ["row 2", "2 keys"]),
         ("replacements", ["predicted", "true", "3", "8"]),
         ("sum of rows", ["2  × dim", "1.5", "-2", "3  × tensor", "1", "1"]),
+        ("questions", ["Embedding", "bag", "Linear", "int8,", "or 16 bits", "float32"]),
     ],
 )
 def test_highlighted_texts_are_bold(name, expected):

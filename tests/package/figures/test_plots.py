@@ -9,7 +9,9 @@ import torch
 from drawings import assert_valid, attributes, elements, texts
 
 from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
+from lookup_matmul.figures.axes import SERIES_STYLES
 from lookup_matmul.figures.points import place_names
+from lookup_matmul.figures.sheet import CSS_VALUES
 
 LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "an alt text"}
 LOG = LABELS | {"log_x": True, "log_y": True}
@@ -93,6 +95,15 @@ def test_intervals_extend_from_low_to_high_on_an_axis_from_zero():
     assert a - unit == near(12)
     middles = [a + (middle - 1) * unit for middle in (2, 3, 6)]
     assert [x for x, _ in marker_positions(svg)] == near(middles)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(4, 4), (5, 1)])
+def test_no_two_measurements_of_a_group_share_a_color_unless_all_do(count, expected):
+    """There are four colors; a fifth measurement would look related to the first."""
+    group = {f"card {k}": (1.0, 2.0, 3.0) for k in range(count)}
+    svg = draw_intervals({"": group}, **X_LABEL).svg
+    used = [f"stroke: {CSS_VALUES[color]}; stroke-width: 3" in svg for color, *_ in SERIES_STYLES]
+    assert sum(used) == expected
 
 
 @pytest.mark.parametrize("limit", [4.0, 14.0])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality import bits_differ
 from lookup_matmul.figures.sheet import (
     CELL_WIDTH,
     INK,
