@@ -31,6 +31,7 @@ NOT_FINITE = WEIGHT.clone()
 NOT_FINITE[0, 0], NOT_FINITE[0, 1] = float("nan"), -float("inf")
 TABLE = torch.tensor([[0.1, 0.2, 0.3], [1.1, 1.2, 1.3], [2.1, 2.2, 2.3], [3.1, 3.2, 3.3]])
 TABLE_OF_TWO = torch.tensor([[0.5, 1.0], [1.5, -2.0], [1.0, 1.0]])
+POINTS = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
 VOTES = torch.tensor([[2.0, -1.0], [-1.0, 0.0], [0.25, 3.0]])
 VOCABULARY = {"axis": 0, "dim": 1, "tensor": 2}
 FIRST = nn.Parameter(TABLE)
