@@ -41,6 +41,7 @@ MARKS = {
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
     "explorer.js": "<lookup-explorer",
+    "memory.js": 'id="fig-budget"',
     "symptoms.js": 'class="symptom-box"',
     "doctools.js": None,  # folds the rows of a module index, which this site does not have
     "translations.js": None,  # messages of Sphinx's own search
