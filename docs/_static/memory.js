@@ -32,7 +32,7 @@
   };
   const inUnit = bytes => {
     const [name, unit] = [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, size]) => bytes >= size) || ["bytes", 1];
-    return `${(bytes / unit).toLocaleString("en", { maximumFractionDigits: 1 })} ${name}`;
+    return `${(bytes / unit).toLocaleString("en", { minimumFractionDigits: unit > 1 ? 1 : 0, maximumFractionDigits: 1 })} ${name}`;
   };
 
   const figure = document.getElementById("fig-budget"), inputs = {}, shown = {}, rows = {};

@@ -73,7 +73,7 @@ FIRST = {
     "install": "getting-started",
     "loss much higher with embedding than one-hot": "symptoms/silent#my-loss-is-much-higher-than-with-one-hot",
     "default initialization of embedding and linear": "tutorials/tied-weights#tables-init",
-    "add new tokens to a tied model": "tutorials/tied-weights#tables-resize",
+    "add new tokens to a tied model": "tutorials/a-vocabulary-that-grows",
     "tied weights state_dict": "tutorials/tied-weights#tables-state-dict",
     "replace embedding by linear in trained model": "tutorials/swap-layers",
     "onnx export embedding": "tutorials/swap-layers#swap-export",
@@ -100,7 +100,7 @@ FIRST = {
     "one table or forty": "tutorials/which-should-i-use#use-forty",
     "int8 table": "tutorials/which-should-i-use#use-dtype",
     "quantize an embedding": "tutorials/which-should-i-use#use-dtype",
-    "resize vocabulary tied head": "tutorials/which-should-i-use#use-vocabulary",
+    "resize vocabulary tied head": "tutorials/a-vocabulary-that-grows#grow-resize",
     "one machine or many": "tutorials/which-should-i-use#use-machines",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",
