@@ -102,6 +102,14 @@ FIRST = {
     "quantize an embedding": "tutorials/which-should-i-use#use-dtype",
     "resize vocabulary tied head": "tutorials/a-vocabulary-that-grows#grow-resize",
     "one machine or many": "tutorials/which-should-i-use#use-machines",
+    # Memory, and vocabularies that grow.
+    "out of memory in cross_entropy": "tutorials/where-does-the-memory-go",
+    "30 GB more than my parameters": "tutorials/where-does-the-memory-go",
+    "chunked cross entropy": "tutorials/where-does-the-memory-go#memory-chunks",
+    "out of memory at V = 256k": "tutorials/where-does-the-memory-go",
+    "vocabulary multiple of 64": "tutorials/a-vocabulary-that-grows#grow-multiple",
+    "mean_resizing": "tutorials/a-vocabulary-that-grows",
+    "load old checkpoint into larger vocabulary": "tutorials/a-vocabulary-that-grows#grow-checkpoint",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",
     "lookup_matmul.compare": "#lookup_matmul.compare",
