@@ -110,6 +110,12 @@ FIRST = {
     "vocabulary multiple of 64": "tutorials/a-vocabulary-that-grows#grow-multiple",
     "mean_resizing": "tutorials/a-vocabulary-that-grows",
     "load old checkpoint into larger vocabulary": "tutorials/a-vocabulary-that-grows#grow-checkpoint",
+    "weight decay on embeddings": "tutorials/which-should-i-use#use-decay",
+    "torch.compile EmbeddingBag recompiles": "tutorials/which-should-i-use#use-compile",
+    "share one embedding between two columns": "tutorials/which-should-i-use#use-shared",
+    "deterministic embedding backward": "tutorials/which-should-i-use#use-deterministic",
+    "int4 embedding": "tutorials/which-should-i-use#use-dtype",
+    "lookup on an A100": "tutorials/is-the-product-ever-faster#gpu-published",
     # Names of the package.
     "check_bags": "#lookup_matmul.check_bags",
     "lookup_matmul.compare": "#lookup_matmul.compare",

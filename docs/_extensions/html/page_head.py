@@ -42,6 +42,8 @@ MARKS = {
     "design-tabs.js": "sd-tab-set",
     "explorer.js": "<lookup-explorer",
     "memory.js": 'id="fig-budget"',
+    "frames.js": "data-steps=",
+    "votes.js": "data-votes=",
     "symptoms.js": 'class="symptom-box"',
     "doctools.js": None,  # folds the rows of a module index, which this site does not have
     "translations.js": None,  # messages of Sphinx's own search
