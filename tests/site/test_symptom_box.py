@@ -57,6 +57,7 @@ IN_WORDS = {
     "what is the difference between nn.Embedding and nn.Linear": "One table in two layers",
     "my int8 table returns integers": "A table in int8 returns integers",
     "I resize the embedding for new tokens and they do not learn": "Rows added to a table do not learn",
+    "the loss exploded after I resized the vocabulary": "The loss jumps after tokens are added",
     "how to use gradient clipping with sparse gradients": "Could not run 'aten::linalg_vector_norm'",
     "EmbeddingBag default mode is mean": "EmbeddingBag and Linear disagree",
 }
