@@ -411,6 +411,25 @@ def test_animation_runs_to_the_end(figure, browser):
     assert not errors(browser)
 
 
+def test_a_row_in_flight_does_not_arrive_after_a_change(browser, site):
+    """Removing an id and moving the slider end the animation; the last id keeps the focus near."""
+    figure = show(browser, site, "tutorials/backward-is-scatter-add")
+    find(figure, ".play").click()
+    find(figure, ".asked li:nth-of-type(3) button").click()
+    browser.execute_async_script("setTimeout(arguments[0], 1000)")  # longer than a row flies
+    assert done(figure) == 2
+    assert verdict(figure) == "Ids 2, 3: 0 of 256 bits differ."
+    find(figure, ".play").click()
+    find(figure, ".scrub").send_keys(Keys.HOME)
+    browser.execute_async_script("setTimeout(arguments[0], 1000)")
+    assert done(figure) == 0
+    find(figure, ".asked li:nth-of-type(2) button").send_keys(Keys.SPACE)
+    assert browser.switch_to.active_element.accessible_name == "0 snows"
+    for _ in range(5):
+        find(figure, ".pick button:nth-of-type(4)").send_keys(Keys.RETURN)
+    assert browser.switch_to.active_element.accessible_name == "3 rains remove"
+
+
 def test_reduced_motion_is_respected(browser, site):
     """With reduced motion a step completes a row at once, without animations."""
     figure = show(browser, site, motion="reduce")
