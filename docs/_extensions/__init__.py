@@ -62,7 +62,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ),  # before the theme drops empty templates
     ("html-page-context", 420, ledger.add_footer),
     ("html-page-context", 430, notebooks.write_page_notebook),
-    ("html-page-context", 440, index.add_search_script),
+    ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 460, page_head.warn_of_images_without_text),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
@@ -78,7 +78,6 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
     "scripts/pydata-sphinx-theme.js",
     "keyboard.js",
     "explorer.js",
-    "symptoms.js",
 ]
 
 
@@ -99,7 +98,6 @@ def setup(app: Sphinx) -> dict[str, int]:
     app.add_role("checked", ledger.Total())
     app.add_directive("explorer", explorer.Explorer)
     app.add_directive("ledger", ledger.Ledger)
-    app.add_directive("symptom-box", symptoms.Box)
     app.add_directive("symptom-entries", symptoms.Entries)
     app.add_directive("symptom-versions", symptoms.Versions)
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))

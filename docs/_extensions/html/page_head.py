@@ -41,7 +41,6 @@ MARKS = {
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
     "explorer.js": "<lookup-explorer",
-    "symptoms.js": 'class="symptom-box"',
     "doctools.js": None,  # folds the rows of a module index, which this site does not have
     "translations.js": None,  # messages of Sphinx's own search
     "sphinx_highlight.js": None,  # highlights results of Sphinx's own search

@@ -1,7 +1,7 @@
 """Write an index of sections, glossary terms and functions, which replaces Sphinx's index of pages.
 
-Only the search page and, on its first use, the error box load this index. It is written as scripts,
-because browsers do not let a page that is opened from a file fetch data.
+The search page and the page of symptoms load this index when their field is used. It is written as
+scripts, because browsers do not let a page that is opened from a file fetch data.
 """
 
 import itertools
@@ -24,11 +24,17 @@ from sphinx.search import IndexBuilder, SearchLanguage
 from _extensions.search.entries import Entry, read_entries
 from _extensions.symptoms.entries import get_entries
 
-EXCLUDED_PAGES = {"bibliography", "build", "checked"}  # they repeat text of other pages
-NAME = re.compile(r"\w[\w-]*")
-PART = re.compile(r"[^\W_]+")
+# They repeat text of other pages.
+EXCLUDED_PAGES = {"bibliography", "build", "checked", "checked/other-pages", "checked/path"}
+FINDER = "<!-- finder -->"  # the mark of a page that contains the field
+SYNONYMS = Path(__file__).with_name("synonyms.txt")
 HAN = re.compile("[\u4e00-\u9fff]{2,}")
-CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
+NEGATION = re.compile(r"n['’]t\b")
+STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
+PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=hot)")
+SENTENCE = re.compile(r".+?[.?!。？！](?=\s|$)|.+")
+TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
+MESSAGE_HEAD = 120  # characters of a message that are compared
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
 
 
@@ -52,28 +58,40 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
     search.lang.stopwords = search.lang.stopwords | {"versus", "vs"}
     labels = _labels(app.env)
-    terms, pages, texts = [], [], {}
+    pages, texts = [], {}
     for docname in sorted(app.env.found_docs - EXCLUDED_PAGES):
         description, rows = json.loads(_entries_path(app, docname).read_text("utf-8"))
         entries = [Entry(*row) for row in rows]
-        terms += [_terms(entry, search.lang) for entry in entries]
         script = docname.replace("/", "-") + ".js"
         texts[script] = [entry.text for entry in entries]
         uri = app.builder.get_relative_uri("search", docname)
-        rows = [[e.anchor, e.title, e.parent, "\n".join(e.synonyms), e.messages] for e in entries]
-        pages.append([uri, script, labels.get(docname, ""), description, rows])
+        label = [labels[docname]] if docname in labels else []
+        rows = [
+            [entry.anchor, entry.title, entry.parent]
+            + _read_entry(entry, [] if i else label, "" if i else description, search.lang)
+            for i, entry in enumerate(entries)
+        ]
+        pages.append([uri, script, rows])
 
-    counts = Counter(itertools.chain.from_iterable(terms))
-    numbers = {term: i for i, term in enumerate(sorted(counts, key=lambda t: (-counts[t], t)))}
-    all_rows = [row for page in pages for row in page[4]]
-    for row, entry_terms in zip(all_rows, terms, strict=True):
-        row.append(_encode(numbers[term] for term in entry_terms))
+    all_rows = [row for page in pages for row in page[2]]
+    counts = Counter(
+        word for row in all_rows for part in row[3:] for words in part for word in words
+    )
+    numbers = {word: i for i, word in enumerate(sorted(counts, key=lambda w: (-counts[w], w)))}
+    for row in all_rows:
+        names, errors, sets = row[3:]
+        row[3:] = [
+            "\n".join(_encode(numbers[word] for word in words) for words in part)
+            for part in (names, errors)
+        ]
+        row += [_encode_steps(numbers[word] for word in words) for words in sets]
     titles = Counter(row[1] for row in all_rows)
     data = {
         "common": [title for title, count in titles.items() if count > 3],  # weigh less
         "pages": pages,
         "stopWords": sorted(search.lang.stopwords),
-        "terms": " ".join(numbers),
+        "synonyms": SYNONYMS.read_text("utf-8"),
+        "words": " ".join(numbers),
     }
     stemmer = search.get_js_stemmer_code()
     scripts = {
@@ -92,12 +110,19 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     yield "search", {"title": "Search", "digest": digest[:8]}, "search.html"
 
 
-def add_search_script(
-    app: Sphinx, page: str, _template: str, _context: dict[str, Any], _tree: nodes.document | None
+def insert_finder(
+    app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Load the search page's script; not as a module, which browsers do not load from a file."""
-    if page == "search":
-        app.add_js_file("search.js", loading_method="defer")
+    """Replace the mark of a page by the field of the search page, and load its script.
+
+    It is not loaded as a module, which browsers do not load from a file.
+    """
+    if FINDER in context.get("body", ""):
+        finder = app.builder.templates.render("finder.html", context | {"rows": 5})
+        context["body"] = context["body"].replace(FINDER, finder)
+    elif page != "search":
+        return
+    app.add_js_file("search.js", loading_method="defer")
 
 
 def _labels(env: BuildEnvironment) -> dict[str, str]:
@@ -111,16 +136,42 @@ def _to_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def _terms(entry: Entry, language: SearchLanguage) -> set[str]:
-    """Return the stems of an entry's words and word pairs; names are split into words."""
+def _read_entry(
+    entry: Entry, labels: list[str], description: str, language: SearchLanguage
+) -> list[list[Iterable[str]]]:
+    """Return the words of an entry's names, of its errors, and of its first sentence and other text."""
+    names = [entry.title, *labels, *entry.synonyms]
+    messages = [entry.title, *entry.messages] if entry.messages else []
+    errors = [TYPE.sub("", message)[:MESSAGE_HEAD] for message in messages]
+    sentence = SENTENCE.match(entry.text)
+    lead = _terms(f"{sentence[0] if sentence else ''} {description}", language)
+    body = _terms(f"{entry.text} {' '.join(entry.code)}", language) - lead
+    return [
+        [_read_words(name, language) for name in names],
+        [_read_words(error, language) for error in errors],
+        [lead, body],
+    ]
+
+
+def _read_words(text: str, language: SearchLanguage) -> list[str]:
+    """Return the words of a text as ``find.js`` reads them: stems, and stop words as they are."""
+    text = HAN.sub(_bigrams, PARTS.sub(" ", STAR.sub(" star ", NEGATION.sub(" not", text))))
+    words = (word for word in re.findall(r"[^\W_]+", text.lower()) if not word.isdigit())
+    return [_stem(word, language) if _is_content(word, language) else word for word in words]
+
+
+def _terms(text: str, language: SearchLanguage) -> set[str]:
+    """Return the stems of a text, and the pairs of words in its compound names."""
     terms = set()
-    text = HAN.sub(_bigrams, f"{entry.text} {' '.join(entry.code)}")
-    for name in NAME.findall(text):
-        parts = [p.lower() for p in PART.findall(CAMEL.sub(" ", name)) if not p.isdigit()]
-        words = {part for part in parts if len(part) > 1} - language.stopwords
-        terms |= {_stem(word, language) for word in words}
-        terms |= {"+" + _stem(a + b, language) for a, b in itertools.pairwise(parts)}
+    for name in re.findall(r"\w[\w*-]*", HAN.sub(_bigrams, text)):
+        words = _read_words(name, language)
+        terms |= {word for word in words if _is_content(word, language)}
+        terms |= {f"+{a}{b}" for a, b in itertools.pairwise(words)}
     return terms
+
+
+def _is_content(word: str, language: SearchLanguage) -> bool:
+    return len(word) > 1 and word not in language.stopwords
 
 
 def _bigrams(match: re.Match[str]) -> str:
@@ -135,9 +186,13 @@ def _stem(word: str, language: SearchLanguage) -> str:
 
 
 def _encode(numbers: Iterable[int]) -> str:
-    """Return one character for each difference between sorted numbers."""
-    steps = itertools.pairwise([-1, *sorted(numbers)])
-    return "".join(chr(FIRST_CHARACTER + end - start) for start, end in steps)
+    """Return one character for each number."""
+    return "".join(chr(FIRST_CHARACTER + number) for number in numbers)
+
+
+def _encode_steps(numbers: Iterable[int]) -> str:
+    """Return one character for each difference between sorted numbers, which compresses better."""
+    return _encode(end - start - 1 for start, end in itertools.pairwise([-1, *sorted(numbers)]))
 
 
 def _entries_path(app: Sphinx, docname: str) -> Path:
