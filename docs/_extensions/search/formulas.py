@@ -1,4 +1,4 @@
-r"""Formulas as text, for the index and for excerpts: ``V^{*}`` is V*, and ``\frac{1}{\sqrt{n}}`` is 1/√n."""
+"""Formulas as text, for the index and for the sentences of results."""
 
 import re
 
@@ -14,7 +14,9 @@ TABLES = (
     "mathopen",
     "mathclose",
 )
-SIGNS = {name: sign for table in TABLES for name, sign in getattr(tex2unichar, table).items()}
+SIGNS: dict[str, str] = {
+    name: sign for table in TABLES for name, sign in getattr(tex2unichar, table).items()
+}
 SIGNS |= {
     "dots": "…",
     "lVert": "‖",
@@ -38,8 +40,8 @@ def write_formula(latex: str) -> str:
 
     >>> write_formula(r"V^{*} = \frac{s \cdot f}{b}"), write_formula(r"-1/\sqrt{n}")
     ('V* = (s · f)/b', '−1/√n')
-    >>> write_formula(r"0, \dots, V-1"), write_formula(r"X^\top G"), write_formula(r"6 \cdot 10^{-5}")
-    ('0, …, V−1', 'Xᵀ G', '6 · 10⁻⁵')
+    >>> write_formula(r"0, \dots, V-1"), write_formula(r"X^\top G"), write_formula("10^{-5}")
+    ('0, …, V−1', 'Xᵀ G', '10⁻⁵')
     """
     while FRACTION.search(latex):
         latex = FRACTION.sub(lambda m: f"{_part(m[1] or m[2])}/{_part(m[3] or m[4])}", latex)
@@ -56,7 +58,7 @@ def _part(latex: str) -> str:
 
 def _raise(match: re.Match[str]) -> str:
     """Return an exponent as small digits, or after ``^`` if it has other signs."""
-    text = COMMAND.sub(_replace_command, match[1] or match[2])
+    text: str = COMMAND.sub(_replace_command, match[1] or match[2])
     if text in "*'":
         return text
     return text.translate(SUPERSCRIPTS) if re.fullmatch(r"[-+\dnT]+", text) else f"^{_part(text)}"
@@ -65,7 +67,7 @@ def _raise(match: re.Match[str]) -> str:
 def _replace_command(match: re.Match[str]) -> str:
     name = match[1]
     if name in FUNCTIONS:
-        return name
+        return str(name)
     if name:
         return SIGNS.get(name, "")  # no sign: a font such as \mathrm, or the size of a bracket
     return "%" if match[2] == "%" else " " if match[2] else ""

@@ -113,18 +113,16 @@ def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             symptoms = [s for s in get_entries(app.env, page) if anchor in ("", s.anchor)]
             if not symptoms and get_entries(app.env, page):
                 LOG.warning(f"no symptom is named {name}", location=docname)
-            items += [_list_item(uri, symptom) for symptom in symptoms]
-        if node["whole"]:
-            for item in items:
-                item["ids"] = [item[0][0]["refuri"].partition("#")[2]]
+            items += [_list_item(uri, symptom, node["whole"]) for symptom in symptoms]
         node.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
 
 
-def _list_item(uri: str, symptom: Symptom) -> nodes.list_item:
-    """Return a link to the entry, and its cause."""
+def _list_item(uri: str, symptom: Symptom, is_target: bool) -> nodes.list_item:
+    """Return a link to the entry, and its cause; as a target, it has the id of the entry."""
     title = [node.deepcopy() for node in symptom.title]
     link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
-    return nodes.list_item("", nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause))
+    paragraphs = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
+    return nodes.list_item("", *paragraphs, ids=[symptom.anchor] if is_target else [])
 
 
 def pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:
