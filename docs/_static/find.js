@@ -7,8 +7,9 @@ window.siteSearch = (() => {
   const MAX_TEXT = 50_000; // characters at the end of a text, which has its last error
   const MAX_WORDS = 40; // of a query
   const MIN_ERROR = 0.6; // the share of a message that a text must have
-  // How much a term counts in an entry, and a synonym, a beginning or a misspelling in place of a word.
-  const P = { NAME: 1, MESSAGE: 0.7, LEAD: 0.6, BODY: 0.35, PARENT: 0.3, SYNONYM: 0.3, PREFIX: 0.8, MISSPELT: 0.6, PAIR: 0.2, FIT: 1, COVER: 0.5, RARE: 1, APP: 0.8, ASKTERM: 0.6, BARETERM: 1.2, FAIL: 1.2, CALM: 1, REF: 0.8, ...window.P };
+  // How much a term counts in an entry, and how much a synonym, a beginning or a misspelling counts for a word.
+  const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.3, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
+  const PAIR = 0.2; // how much neighboring words count besides the words themselves
 
   const memo = new Map();
   // British and American spelling have the same stem: -ise and -ize, -our and -or.
@@ -44,7 +45,7 @@ window.siteSearch = (() => {
       names: decodeAll(names).map(words => new Set(terms(words))),
       errors: decodeAll(errors).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
       lead: decodeSet(lead), body: decodeSet(body),
-      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? P.APP : 1,
+      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? 0.8 : 1,
     };
   }));
 
@@ -56,14 +57,14 @@ window.siteSearch = (() => {
       if (!list) postings.set(key, [[id, weight]]);
       else if (list.at(-1)[0] !== id) list.push([id, weight]);
     });
-    names.forEach(name => add(name, P.NAME));
-    add(lead, P.LEAD);
-    add(errorWords, P.MESSAGE);
-    add(body, P.BODY);
-    add(above, P.PARENT);
+    names.forEach(name => add(name, NAME));
+    add(lead, LEAD);
+    add(errorWords, MESSAGE);
+    add(body, BODY);
+    add(above, PARENT);
   });
   const known = [...postings.keys()].filter(term => term[0] !== "+");
-  const rarity = count => Math.log(1 + entries.length / (1 + count)) ** P.RARE;
+  const rarity = count => Math.log(1 + entries.length / (1 + count));
   const rarityOf = term => rarity((postings.get(term) || []).length);
   for (const entry of entries) entry.sizes = entry.names.map(name => sum(name, rarityOf));
 
@@ -88,13 +89,13 @@ window.siteSearch = (() => {
     }
     return row[b.length] <= limit;
   };
-  // The terms that a word of a query stands for, and how much they count.
+  // The terms that a word of a query stands for, and how much they count; the last word may be a beginning.
   const readWord = (word, last) => {
     const result = new Map([[word, 1], ["+" + word, 1]]), add = (term, weight) => result.has(term) || result.set(term, weight);
-    (groups.get(word) || []).forEach(term => add(term, P.SYNONYM));
-    if (last && word.length > 2) for (const term of known) if (term.startsWith(word)) add(term, P.PREFIX);
+    (groups.get(word) || []).forEach(term => add(term, SYNONYM));
+    if (last && word.length > 2) for (const term of known) if (term.startsWith(word)) add(term, postings.has(word) ? 0.3 : PREFIX);
     if (result.size === 2 && ![...result.keys()].some(term => postings.has(term)) && word.length > 3) {
-      for (const term of known) if (isNear(word, term, word.length > 7 ? 2 : 1)) add(term, P.MISSPELT);
+      for (const term of known) if (isNear(word, term, word.length > 7 ? 2 : 1)) add(term, MISSPELT);
     }
     return result;
   };
@@ -104,35 +105,39 @@ window.siteSearch = (() => {
       chinese.get(phrase).forEach(word => chineseWords.push(new Map([...bigrams(phrase).map(term => [term, 1]), [word, 1]])));
       return " ";
     }), text);
-    const all = readWords(rest), content = all.filter(isContent), words = [...new Set(content.length || chineseWords.length ? content : all)].slice(0, MAX_WORDS);
+    const all = readWords(rest), content = all.filter(isContent);
+    const words = [...new Set(content.length || chineseWords.length ? content : all)].slice(0, MAX_WORDS);
     return [...chineseWords, ...words.map((word, i) => readWord(word, i === words.length - 1))];
   };
 
+  /* An entry's score has two parts: the share of the query's words that the entry has, each as much as it counts
+     there, and the likeness of the query to the most similar of its names. Rare words weigh more. */
   const byWords = text => {
     const words = readQuery(text), phrase = [...new Set(pairs(readWords(text)))];
-    const scores = new Float64Array(entries.length), cover = new Float64Array(entries.length), weights = new Map();
-    let total = 0;
+    const scores = new Float64Array(entries.length), covered = new Float64Array(entries.length), weights = new Map();
     const add = (terms, factor) => {
-      const best = new Map();
+      const best = new Map(); // of the entries with one of the terms
       for (const [term, weight] of terms) {
         for (const [id, value] of postings.get(term) || []) best.set(id, Math.max(best.get(id) || 0, value * weight));
         weights.set(term, Math.max(weights.get(term) || 0, weight * rarityOf(term)));
       }
       const rare = rarity(best.size);
-      for (const [id, value] of best) { scores[id] += factor * value * rare; if (factor === 1) cover[id] += rare; }
+      for (const [id, value] of best) {
+        scores[id] += factor * value * rare;
+        if (factor === 1) covered[id] += rare;
+      }
       return rare;
     };
-    for (const word of words) total += add(word, 1);
-    for (const pair of phrase) add([[pair, 1]], P.PAIR);
+    const total = sum(words, word => add(word, 1));
+    for (const pair of phrase) add([[pair, 1]], PAIR);
     const size = total + sum(phrase, pair => (postings.has(pair) ? rarityOf(pair) : 0));
     const asks = /\?|\b(why|how|what|when|which|should|can|is|do|does)\b/i.test(text) || words.length > 2;
     const fails = /\b(why|not|no|never|error|wrong|fail\w*|\w+Error)\b|n't\b|不|错/i.test(text);
     return entries.map((entry, id) => {
       if (!scores[id]) return { id, score: 0 };
-      const overlap = name => sum(name, term => weights.get(term) || 0);
-      const name = Math.max(...entry.names.map((name, i) => 2 * overlap(name) / (entry.sizes[i] + size)));
-      const kind = { term: asks ? P.ASKTERM : P.BARETERM, symptom: fails ? P.FAIL : P.CALM, name: P.REF }[entry.kind] || 1;
-      return { id, score: (scores[id] / total + P.FIT * name) * (cover[id] / total) ** P.COVER * entry.weight * kind, weights };
+      const likeness = Math.max(...entry.names.map((name, i) => 2 * sum(name, term => weights.get(term) || 0) / (entry.sizes[i] + size)));
+      const kind = { term: asks || covered[id] < 0.99 * total ? 0.6 : 1.2, symptom: fails ? 1.2 : 1, name: 0.8 }[entry.kind] || 1;
+      return { id, score: (scores[id] / total + likeness) * Math.sqrt(covered[id] / total) * entry.weight * kind, weights };
     }).filter(({ score }) => score).sort((a, b) => b.score - a.score);
   };
 
@@ -144,7 +149,7 @@ window.siteSearch = (() => {
   const byError = text => {
     const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/).reverse();
     return unique(chained.flatMap(part => {
-      const partPairs = pairs(readWords(part)), last = new Map(partPairs.map((pair, i) => [pair, i])), end = ({ pattern }) => last.get([...pattern].pop()) || 0;
+      const last = new Map(pairs(readWords(part)).map((pair, i) => [pair, i])), end = ({ pattern }) => last.get([...pattern].pop()) || 0;
       return entries.flatMap(({ errors }, id) => errors.map(pattern => ({
         id, pattern, score: sum([...pattern].filter(pair => last.has(pair)), pairWeight) / sum(pattern, pairWeight),
       }))).filter(({ score }) => score >= MIN_ERROR).sort((a, b) => b.score - a.score || end(b) - end(a) || b.pattern.size - a.pattern.size);
@@ -156,7 +161,10 @@ window.siteSearch = (() => {
   const find = input => {
     const text = input.slice(-MAX_TEXT), errors = byError(text), ids = new Set(errors.map(({ id }) => id));
     const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
-    return { errors: errors.map(({ id }) => ({ id, weights: new Map(), isError: true })), words: words.filter(({ id, score }, i) => !ids.has(id) && (i < 3 || score > words[0].score / 5)) };
+    return {
+      errors: errors.map(({ id }) => ({ id, weights: new Map(), isError: true })),
+      words: words.filter(({ id, score }, i) => !ids.has(id) && (i < 6 || score > words[0].score / 5)),
+    };
   };
 
   return { entries, terms: text => terms(readWords(text)), find };

@@ -31,22 +31,19 @@ class EntryWords(NamedTuple):
 
     names: list[list[str]]  # its title, label and index terms, each with its words in order
     errors: list[list[str]]  # its title and messages, if it is an error
-    lead: set[str]  # terms of its first sentence
-    body: set[str]  # terms of its other text
+    lead: set[str]  # other terms of its first sentence
+    body: set[str]  # other terms of its text
 
 
 def read_entry(entry: Entry, language: SearchLanguage) -> EntryWords:
     """Return the words of an entry."""
     messages = [entry.title, *entry.messages] if entry.messages else []
     errors = [TYPE.sub("", message)[:MESSAGE_HEAD] for message in messages]
+    names = [read_words(name, language) for name in (entry.title, *entry.synonyms)]
     sentence = SENTENCE.match(entry.text)
-    lead = read_terms(sentence[0] if sentence else "", language)
-    return EntryWords(
-        [read_words(name, language) for name in (entry.title, *entry.synonyms)],
-        [read_words(error, language) for error in errors],
-        lead,
-        read_terms(f"{entry.text} {' '.join(entry.code)}", language) - lead,
-    )
+    lead = read_terms(sentence[0] if sentence else "", language).difference(*names)
+    body = read_terms(f"{entry.text} {' '.join(entry.code)}", language).difference(lead, *names)
+    return EntryWords(names, [read_words(error, language) for error in errors], lead, body)
 
 
 def read_words(text: str, language: SearchLanguage) -> list[str]:
