@@ -269,7 +269,7 @@ def test_button_shows_more_results(search):
     ask(search, ["embedding"])
     assert len(search.find_elements(*LINKS)) == 6
     search.find_element(By.CLASS_NAME, "search-more").send_keys(Keys.RETURN)
-    wait_for(search, "document.querySelectorAll('.search-found a').length === 20")
+    wait_for(search, "document.querySelectorAll('.search-found a').length === 12")
     assert search.switch_to.active_element == search.find_elements(*LINKS)[6]
 
 
