@@ -69,7 +69,7 @@ window.siteSearch = (() => {
   for (const entry of entries) entry.sizes = entry.names.map(name => sum(name, rarityOf));
 
   const [groups, chinese] = [new Map(), new Map()];
-  for (const line of synonyms.split("\n").filter(line => line && line[0] !== "#")) {
+  for (const line of synonyms.split("\n")) {
     const [word, meaning] = line.split(": ");
     if (meaning) chinese.set(word, readWords(meaning).filter(isContent));
     else for (const term of line.split(", ").map(stem)) groups.set(term, [...(groups.get(term) || []), ...line.split(", ").map(stem)]);
@@ -132,7 +132,7 @@ window.siteSearch = (() => {
     for (const pair of phrase) add([[pair, 1]], PAIR);
     const size = total + sum(phrase, pair => (postings.has(pair) ? rarityOf(pair) : 0));
     const asks = /\?|\b(why|how|what|when|which|should|can|is|do|does)\b/i.test(text) || words.length > 2;
-    const fails = /\b(why|not|no|never|error|wrong|fail\w*|\w+Error)\b|n't\b|不|错/i.test(text);
+    const fails = /\b(why|not|no|never|error|wrong|fail\w*|\w+Error)\b|n't\b|不(?!是)|错/i.test(text);
     return entries.map((entry, id) => {
       if (!scores[id]) return { id, score: 0 };
       const likeness = Math.max(...entry.names.map((name, i) => 2 * sum(name, term => weights.get(term) || 0) / (entry.sizes[i] + size)));

@@ -5,7 +5,7 @@
   const finder = document.querySelector(".finder");
   const [form, input, status, nothing, list, more] = ["form", "textarea", ".search-status", ".search-nothing", ".search-found", ".search-more"]
     .map(name => finder.querySelector(name));
-  const STEP = 6; // results at a time
+  const STEP = 5; // results at a time
   const PATIENCE = 60; // milliseconds until results are shown without their sentences
   const MAX_SENTENCE = 320, MAX_ADDRESS = 500; // characters
 
@@ -95,12 +95,12 @@
     event.preventDefault();
     form.requestSubmit();
   });
-  addEventListener("keydown", event => { // the theme would open its field
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
+  const dialog = document.querySelector("#pst-search-dialog"); // the theme's field, which Ctrl+K opens
+  dialog?.addEventListener("toggle", () => {
+    if (!dialog.open) return;
+    dialog.close();
     input.focus();
-  }, true);
+  });
   form.addEventListener("submit", event => {
     event.preventDefault();
     show();

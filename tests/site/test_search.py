@@ -265,12 +265,12 @@ def test_search_works_with_the_keyboard(search):
 
 
 def test_button_shows_more_results(search):
-    """The button below six results shows six more, and focuses the first of them."""
+    """The button below five results shows five more, and focuses the first of them."""
     ask(search, ["embedding"])
-    assert len(search.find_elements(*LINKS)) == 6
+    assert len(search.find_elements(*LINKS)) == 5
     search.find_element(By.CLASS_NAME, "search-more").send_keys(Keys.RETURN)
-    wait_for(search, "document.querySelectorAll('.search-found a').length === 12")
-    assert search.switch_to.active_element == search.find_elements(*LINKS)[6]
+    wait_for(search, "document.querySelectorAll('.search-found a').length === 10")
+    assert search.switch_to.active_element == search.find_elements(*LINKS)[5]
 
 
 def test_empty_result_suggests_other_pages(search):
@@ -308,7 +308,10 @@ def test_query_is_never_interpreted_as_markup(browser, site):
     wait(browser, MARKUP)
     assert browser.switch_to.active_element.get_attribute("value") == MARKUP
     assert browser.find_elements(*LINKS)
-    ask(browser, [f"tied {MARKUP}", "<script>1</script>", "__proto__", "((((", "0", "的", "roofline"])
+    ask(
+        browser,
+        [f"tied {MARKUP}", "<script>1</script>", "__proto__", "((((", "0", "的", "roofline"],
+    )
     insert = (
         "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
     )

@@ -72,7 +72,7 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         "common": [title for title, count in titles.items() if count > 3],  # weigh less
         "pages": pages,
         "stopWords": sorted(search.lang.stopwords),
-        "synonyms": SYNONYMS.read_text("utf-8"),
+        "synonyms": "\n".join(_read_synonyms(app.config.language)),
         "words": vocabulary,
     }
     stemmer = search.get_js_stemmer_code()
@@ -112,6 +112,12 @@ def _labels(env: BuildEnvironment) -> dict[str, list[str]]:
     trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
     entries = (entry for tree in trees for entry in tree["entries"])
     return {docname: [label] for label, docname in entries if label}
+
+
+def _read_synonyms(language: str) -> list[str]:
+    """Return the groups of synonyms, and for other languages the translations of their words."""
+    lines = [line for line in SYNONYMS.read_text("utf-8").splitlines() if line[0] != "#"]
+    return [line for line in lines if language != "en" or ": " not in line]
 
 
 def _to_json(data: Any) -> str:

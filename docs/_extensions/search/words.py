@@ -55,13 +55,8 @@ def read_words(text: str, language: SearchLanguage) -> list[str]:
 
 
 def read_terms(text: str, language: SearchLanguage) -> set[str]:
-    """Return the stems of a text, and the pairs of words in its compound names."""
-    terms = set()
-    for name in re.findall(r"\w[\w*-]*", HAN.sub(_bigrams, text)):
-        words = read_words(name, language)
-        terms |= {word for word in words if _is_content(word, language)}
-        terms |= {f"+{first}{second}" for first, second in itertools.pairwise(words)}
-    return terms
+    """Return the stems of a text, without stop words."""
+    return {word for word in read_words(text, language) if _is_content(word, language)}
 
 
 def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
