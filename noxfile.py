@@ -16,7 +16,6 @@ PASSIVE = {"OMP_WAIT_POLICY": "PASSIVE"}  # a worker's waiting threads leave the
 PINNED = ["-c", "constraints.txt"]
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-d", "build/doctrees", "-b"]
 SITE = [*SPHINX, "html", "docs", "build/html"]
-CHINESE = ["-d", "build/doctrees-zh", "-D", "language=zh_CN"]
 
 
 def install(session: nox.Session, *groups: str) -> None:
@@ -25,20 +24,13 @@ def install(session: nox.Session, *groups: str) -> None:
     session.install("-e", ".[figures,sharded]", *requirements, *PINNED)
 
 
-def build_site(session: nox.Session, *options: str) -> None:
-    """Build the site in English, then in Chinese with the same cache of executed pages."""
-    session.run(*SITE, "-t", "bilingual", *options)
-    session.run(*SITE[:-1], "build/html/zh", "-t", "bilingual", *CHINESE, *options)
-
-
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into build/html; ``-- tutorials/NAME`` builds one page into build/one/html."""
+    """Build the site in all languages; ``-- tutorials/NAME`` builds a page into build/one/html."""
     install(session, "docs")
-    if session.posargs and not session.posargs[0].startswith("-"):
-        session.run("python", "docs/_tools/one_page.py", *session.posargs)
-    else:
-        build_site(session, *session.posargs)
+    is_page = session.posargs and not session.posargs[0].startswith("-")
+    tool = "one_page" if is_page else "build_site"
+    session.run("python", f"docs/_tools/{tool}.py", *session.posargs)
 
 
 @nox.session(name="new-page", venv_backend="none")
@@ -60,7 +52,7 @@ def tests(session: nox.Session) -> None:
     install(session, "docs", "test")
     session.install("--no-deps", *nox.project.dependency_groups(PYPROJECT, "axe"), *PINNED)
     if not any(argument.startswith("tests/package") for argument in session.posargs):
-        build_site(session)
+        session.run("python", "docs/_tools/build_site.py")
     before = os.times()
     session.run("pytest", *PARALLEL, *session.posargs, env=PASSIVE)
     cpu_seconds = sum(os.times()[2:4]) - sum(before[2:4])  # of child processes
@@ -94,12 +86,12 @@ def versions(session: nox.Session) -> None:
 def drift(session: nox.Session) -> None:
     """Compare the pages' outputs with those under ``-- torch==2.6.0``, or with a second run."""
     install(session, "docs")
-    script, pinned, second = "docs/_tools/drift.py", "build/drift/1.json", "build/drift/2.json"
-    session.run("python", script, "record", pinned)
-    if session.posargs:
-        session.install(*session.posargs)
-    session.run("python", script, "record", second)
-    session.run("python", script, "compare", pinned, second)
+    recordings = ["build/drift/1.json", "build/drift/2.json"]
+    for recording, versions in zip(recordings, [[], session.posargs], strict=True):
+        if versions:
+            session.install(*versions)
+        session.run("python", "docs/_tools/drift.py", "record", recording)
+    session.run("python", "docs/_tools/drift.py", "compare", *recordings)
 
 
 @nox.session
@@ -112,7 +104,7 @@ def wordings(session: nox.Session) -> None:
 
 @nox.session
 def translate(session: nox.Session) -> None:
-    """Update the catalogs in docs/locale; ``-- tutorials/NAME`` starts the catalog of a page."""
+    """Update the catalogs in docs/locale; ``-- zh_CN tutorials/NAME`` starts that of a page."""
     install(session, "docs", "translate")
     session.run("python", "docs/_tools/translate.py", *session.posargs)
 
@@ -128,6 +120,6 @@ def linkcheck(session: nox.Session) -> None:
 def pins(session: nox.Session) -> None:
     """Complete constraints.txt from pyproject.toml; ``-- --upgrade`` refreshes every version."""
     session.install(*nox.project.dependency_groups(PYPROJECT, "pins"), *PINNED)
+    files = ["pyproject.toml", "-o", "constraints.txt"]
     groups = [f"--group={name}" for name in PYPROJECT["dependency-groups"]]
-    resolve = ["uv", "pip", "compile", "pyproject.toml", "-o", "constraints.txt", *groups]
-    session.run(*resolve, *session.posargs, silent=True)
+    session.run("uv", "pip", "compile", *files, *groups, *session.posargs, silent=True)

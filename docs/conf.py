@@ -27,13 +27,14 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 locale_dirs = ["locale"]
+languages = {"zh_CN": "zh"}  # the folder of each language below build/html; AUTHORING says more
 gettext_compact = False  # a catalog for each page
 templates_path = ["_templates"]  # each template says what it changes in the theme
 
 # The cache of executed pages has a folder for each set of versions and of kernel settings. What a
 # page read of the package is recorded when it runs; see _extensions/run/cache.py.
 RUN = ROOT / "docs" / "_extensions" / "run"
-SCRIPTS = [RUN / name for name in ("kernel.py", "disturb.py", "observer/sitecustomize.py")]
+SCRIPTS = [RUN / "kernel.py", RUN / "settings.py", *sorted((RUN / "observer").rglob("*.py"))]
 SETTINGS = [ROOT / "constraints.txt", *SCRIPTS]
 KEY = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in SETTINGS)]
 nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(KEY)).hexdigest())

@@ -5,10 +5,12 @@ theme and the other extensions use 500 unless a comment says otherwise.
 """
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import pybtex.plugin
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
@@ -55,11 +57,8 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-resolved", 540, explorer.resolve_links),
     ("html-collect-pages", 510, index.write_index),
     ("html-collect-pages", 520, published.collect_404_page),
-    (
-        "html-page-context",
-        410,
-        builder.add_language_links,
-    ),  # before the theme drops empty templates
+    # Before the theme drops the templates that render nothing.
+    ("html-page-context", 410, builder.add_language_links),
     ("html-page-context", 420, ledger.add_footer),
     ("html-page-context", 430, notebooks.write_page_notebook),
     ("html-page-context", 440, index.insert_finder),
@@ -78,12 +77,17 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
     "scripts/pydata-sphinx-theme.js",
     "keyboard.js",
     "explorer.js",
+    "frames.js",
+    "votes.js",
 ]
 
 
 def setup(app: Sphinx) -> dict[str, int]:
     """Register handlers, nodes, directives and scripts; no extension here reads in parallel."""
     app.setup_extension("myst_nb")
+    # pybtex reads the files of all distributions for each citation and each source.
+    pybtex.plugin.entry_points = cache(pybtex.plugin.entry_points)
+    app.add_config_value("languages", {}, "env", dict)
     app.add_builder(builder.TranslationBuilder, override=True)
     app.add_source_parser(parser.GlueAwareParser, override=True)
     for event, priority, handler in EVENTS:

@@ -6,14 +6,19 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
-from _extensions.paths import SECOND_LANGUAGE
+from _extensions.paths import is_source_language
 from _extensions.run.pages import page_of
 
 LOG = logging.getLogger(__name__)
 
 
 def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
-    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line."""
+    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line.
+
+    The build in English comes first, so that a translation need not repeat its warnings.
+    """
+    if not is_source_language(app.config):
+        return
     import lint_pages  # not above: as a script it imports this package, and so this module
 
     page = page_of(app, docname)
@@ -22,8 +27,8 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
     page_lines = page.text.splitlines()
     for index, cell_line, reason in page.powerless:
         code = page.cells[index].source.splitlines()[cell_line - 1]
-        rest = [line.strip() for line in page_lines[page.lines[index] :]]  # options, then code
-        offset = rest.index(code.strip()) if code.strip() in rest else 0
+        cell_lines = [line.strip() for line in page_lines[page.lines[index] :]]  # with options
+        offset = cell_lines.index(code.strip()) if code.strip() in cell_lines else 0
         message = f"this assertion is not seen to fail ({reason}); check what can be false, or end "
         message += f"its line with `# cannot fail: a reason`: {code.strip():.80}"
         LOG.warning(message, location=(docname, page.lines[index] + offset + 1))
@@ -37,12 +42,13 @@ def delete_removed_pages(
     Sphinx leaves them. If the environment is new, as after an update, it does not know which pages
     earlier builds wrote; then all are deleted, and this build writes the existing ones.
     """
+    excluded_folders = {"_static", *app.config.languages.values()}
     for suffix in ("html", "ipynb", "md"):
         outdated = [app.outdir / f"{docname}.{suffix}" for docname in removed]
         if not env.all_docs:
             outdated += app.outdir.rglob(f"*.{suffix}")
         for path in outdated:
-            if path.relative_to(app.outdir).parts[0] not in ("_static", SECOND_LANGUAGE):
+            if path.relative_to(app.outdir).parts[0] not in excluded_folders:
                 path.unlink(missing_ok=True)
     return []
 

@@ -58,12 +58,18 @@ const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const MOST = 6, STEP_MS = 80, FALL_MS = 700;
 const ARROWS = { Left: [0, -1], Right: [0, 1], Up: [-1, 0], Down: [1, 0] };
 
+const fly = ({ line }, to, direction = "normal") => {
+	const [a, b] = [line, to.line].map(node => node.getBoundingClientRect());
+	line.animate([{}, { transform: `translate(${b.right - a.right}px, ${b.y - a.y}px)`, opacity: 0.3 }], { duration: FALL_MS, easing: "ease-in-out", direction });
+};
+
 class LookupExplorer extends HTMLElement {
 	static compute = compute;
 
 	connectedCallback() {
 		this.data = JSON.parse(this.querySelector("script").textContent);
 		const state = this.state = this.data.state;
+		this.empty = this.data.empty; // nothing is computed before the reader presses the button
 		this.querySelector(".picture").remove();
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
 		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => { state[radio.name] = radio.value; this.renew(); };
@@ -84,7 +90,7 @@ class LookupExplorer extends HTMLElement {
 		ids.push(id);
 		weights.push(1);
 		this.renew();
-		if (mode !== "forward" || !(id in table) || STILL.matches) return;
+		if (mode === "bag" || !(id in table) || STILL.matches) return;
 		this.done = this.total - this.row;
 		this.toggle();
 	}
@@ -115,8 +121,11 @@ class LookupExplorer extends HTMLElement {
 			stage.replaceChildren(...[bag ? data.says.bag[bad] : data.says.lookup, data.says.product].map((text, k) => make("p", {}, make("b", {}, titles[k + 1]), make("code", {}, text))));
 			return this.paint();
 		}
-		this.row = source.length * source[0].length;
-		this.done = this.total = this.scrub.max = factors.length * this.row;
+		// Forward, a step is a multiplication; backward, a row of gradient that arrives.
+		this.row = backward ? 1 : source.length * source[0].length;
+		this.total = this.scrub.max = backward ? ids.length : factors.length * this.row;
+		this.done = this.empty ? 0 : this.total;
+		this.empty = false;
 		this.tables = [source, factors, factors].map((rows, k) => {
 			const body = make("table", { className: `${["source", "copied", "multiplied"][k]} ${mode}` }, make("caption", {}, titles[k]));
 			const lines = rows.map((row, r) => {
@@ -153,37 +162,40 @@ class LookupExplorer extends HTMLElement {
 		flag(this, { raised });
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}.", ids[now.bad]));
-		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length;
+		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length, backward = mode === "backward";
+		const shown = x => brief(condition === "zero" ? x : x + 0); // zero times a negative number is −0, which matters only there
 		// In a grid, screen readers pass arrow keys on to the page.
 		tables.forEach(({ body }, k) => { body.role = k || condition in SPECIAL ? "grid" : null; });
 		const differing = xors.flatMap((line, n) => line.flatMap((xor, i) => (xor ? [[n, i]] : [])));
 		const look = this.look || differing[0] || [mode === "backward" ? ids[0] : 0, 0], still = done === total;
 		// The multiplication just made: row r of the result, row s of the source, column j.
-		const r = still ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
+		const r = still || backward ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
 		const s = Math.floor(last / columns), j = last % columns;
+		const arrived = n => still || n < done; // backward: whether row n of the gradient was added
 
 		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
-			color(line, factors.some((row, n) => row[k] && (still || n === r)) ? id : -1);
-			write(factor, `${brief(factors[r][k])} ×`);
+			color(line, factors.some((row, n) => row[k] && (still || backward || n === r)) ? id : -1);
+			write(factor, still || !backward ? `${brief(factors[r][k])} ×` : "");
 			cells.forEach((td, i) => {
-				const past = !still && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
-				write(td, brief((past ? terms[r][k] : source[k])[i]));
+				const past = !still && !backward && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
+				write(td, shown((past ? terms[r][k] : source[k])[i]));
 				flag(td, { past, planted, now: past && k === s && i === j });
 				td.tabIndex = planted - 1;
 			});
 		});
 		lookup.forEach((cells, n) => {
 			const [copied, added] = [tables[1][n], tables[2][n]];
-			for (const { line, id } of [copied, added]) color(line, used[n][0] && (still || n <= r) ? id : -1);
+			for (const { line, id } of [copied, added]) color(line, backward ? used[n].some(([from]) => arrived(from)) ? id : -1 : used[n][0] && (still || n <= r) ? id : -1);
 			added.factors.forEach((td, k) => {
 				write(td, brief(factors[n][k]));
-				flag(td, { one: factors[n][k], now: !still && n === r && k === s });
+				flag(td, { one: factors[n][k] && (!backward || arrived(k)), now: !still && !backward && n === r && k === s });
 			});
 			cells.forEach((x, i) => {
-				const count = still || n < r ? source.length : n > r ? 0 : s + (i <= j);
+				const count = still || (n < r && !backward) ? source.length : backward ? done : n > r ? 0 : s + (i <= j);
 				const pair = [copied.cells[i], added.cells[i]], selected = still && n === look[0] && i === look[1];
-				write(pair[0], still || n < r || (n === r && done) ? brief(x) : "");
-				write(pair[1], count > 0 ? brief(count < source.length ? sums[n][i][count - 1] : product[n][i]) : "");
+				const partial = used[n].filter(([from]) => arrived(from)).reduce((sum, [from]) => f32(sum + source[from][i]), 0);
+				write(pair[0], backward && !still ? shown(partial) : still || n < r || (n === r && done) ? brief(x) : "");
+				write(pair[1], count > 0 ? shown(count < source.length ? sums[n][i][count - 1] : product[n][i]) : backward ? "0" : "");
 				for (const td of pair) {
 					flag(td, { seen: selected, differs: still && xors[n][i] });
 					td.tabIndex = selected - 1;
@@ -193,14 +205,12 @@ class LookupExplorer extends HTMLElement {
 
 		this.scrub.value = done;
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
-		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + _("multiply"));
-		write(this.sum, done && !still ? _("{0} of {1}", done, total) + `: ${s ? brief(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${brief(sums[r][j][s])}`
+		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
+		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : done && !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
 			: _("{0} multiplications, {1} of them by zero", total, factors.flat().filter(x => !x).length * columns));
-		// A small figure of a bag shows bits only after a number is selected.
-		if (this.look || mode !== "bag") this.bits.hidden = false;
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
-			const line = this.bits.children[k];
+			const line = this.bits.children[k + 1];
 			write(line.children[1], exact(x));
 			line.ariaLabel = _("{0}, bits {1}", line.textContent, words[k]);
 			[...line.lastChild.children].forEach((bit, n) => flag(bit, { on: +words[k][n], differs: words[0][n] !== words[1][n] }));
@@ -214,7 +224,8 @@ class LookupExplorer extends HTMLElement {
 			const within = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i));
 			verdict += within ? _(", within the bound of a rounded sum") : _(", beyond the bound of a rounded sum");
 		}
-		write(this.verdict, still ? _("{0}.", verdict) : this.playing ? _("Multiplying …") : _("Paused."));
+		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Guess the result, then press the button.");
+		write(this.verdict, still ? _("{0}.", verdict) : waiting);
 	}
 
 	toggle() {
@@ -225,18 +236,27 @@ class LookupExplorer extends HTMLElement {
 		this.tick();
 	}
 
+	// Backward: the next row of gradient flies to the row of its id, and is added when it is there.
+	arrive() {
+		const n = this.done, to = this.state.ids[n];
+		for (const table of this.tables.slice(1)) fly(this.tables[0][n], table[to]);
+		this.timer = setTimeout(() => {
+			this.done = n + 1;
+			if (this.done === this.total) this.playing = false;
+			this.paint();
+			this.timer = setTimeout(() => this.tick(), FALL_MS / 2);
+		}, FALL_MS);
+	}
+
 	tick() {
 		clearTimeout(this.timer);
 		if (!this.playing || !this.seen) return; // paused when off screen
+		if (this.state.mode === "backward") return this.arrive();
 		const ended = ++this.done % this.row === 0, r = Math.ceil(this.done / this.row) - 1, [source, copied, added] = this.tables;
 		if (this.done === this.total) this.playing = false;
 		this.paint();
-		const move = ({ line }, to, direction) => {
-			const [a, b] = [line, to.line].map(node => node.getBoundingClientRect());
-			line.animate([{}, { transform: `translate(${b.right - a.right}px, ${b.y - a.y}px)`, opacity: 0.3 }], { duration: FALL_MS, easing: "ease-in-out", direction });
-		};
-		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) move(copied[r], source[s], "reverse");
-		if (ended) for (const line of source) move(line, added[r], "normal");
+		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) fly(copied[r], source[s], "reverse");
+		if (ended) for (const line of source) fly(line, added[r]);
 		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : STEP_MS);
 	}
 }

@@ -2,13 +2,13 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
-from _extensions.claims.cells import kinds_of, name_of, only_glues, parsed
+from _extensions.claims.cells import name_of, only_glues, parsed
 from _extensions.run.pages import Page
-from page_rules import Findings, get_nested
+from page_rules import Findings, get_nested, prose_lines
 
-COMPARISONS = {"allclose", "equal", "isclose", "array_equal", "is_close"}
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
 NETWORK_MODULES = {"urllib", "requests", "http", "socket", "ftplib", "httpx", "aiohttp"}
@@ -17,6 +17,7 @@ SHELL_CALLS = {"system", "run_line_magic", "getoutput"}
 FOLDED_TAGS = {"check", "setup", "hide-cell", "hide-input", "remove-input", "remove-cell"}
 LOCAL_FOLDERS = ("/home/", "/Users/", "/root/", "/tmp/", "C:\\")
 MAX_LINES = 15
+PYTHON = (["python"], ["py"], ["ipython3"])
 
 
 class Cell(NamedTuple):
@@ -34,13 +35,18 @@ class Cell(NamedTuple):
 
     def nodes(self, kind: type[ast.AST] = ast.AST) -> Iterator[tuple[int, Any]]:
         """Yield the nodes of the syntax tree of a kind, each with its line on the page."""
-        for node in ast.walk(parsed(self.code)):
+        for node in _nodes(self.code):
             if isinstance(node, kind):
                 yield self.line + getattr(node, "lineno", 1) - 1, node
 
     def calls_any(self, names: set[str]) -> bool:
         """Return whether the cell calls one of these functions."""
         return any(name_of(call) in names for _, call in self.nodes(ast.Call))
+
+
+@cache  # several rules walk the same tree
+def _nodes(source: str) -> list[ast.AST]:
+    return list(ast.walk(parsed(source)))
 
 
 def code_cells(page: Page) -> list[Cell]:
@@ -96,25 +102,16 @@ def unseeded(page: Page) -> Findings:
                 yield line, f"{message}; call torch.manual_seed(...) first, or pass a generator"
 
 
-def unasserted(page: Page) -> Findings:
-    """Find comparisons whose result no assertion of this cell or of the next two reads."""
-    cells = code_cells(page)
-    for index, cell in enumerate(cells):
-        checks = (near.code for near in cells[index : index + 3] if kinds_of(near.code))
-        asserted = set().union(*(_names_in(parsed(code)) for code in checks))
-        for line, statement in cell.nodes(ast.Expr):
-            value = statement.value
-            is_displayed = statement in parsed(cell.code).body[-1:]
-            is_printed = isinstance(value, ast.Call) and name_of(value) == "print"
-            if isinstance(value, ast.Compare) and not is_displayed:
-                yield line, "the result of this comparison is dropped; assert what has to hold"
-            call = value.args[-1] if is_printed and value.args else value
-            if isinstance(call, ast.Call) and name_of(call) in COMPARISONS:
-                operands = set().union(*map(_names_in, call.args))
-                is_asserted = asserted and operands <= asserted
-                if not (is_asserted and (is_displayed or is_printed)):
-                    message = f"no assertion reads the result of {name_of(call)}"
-                    yield line, f"{message}; assert what has to hold"
+def never_run(page: Page) -> Findings:
+    """Find code that is never run, except in sections that repeat or ask."""
+    for text in prose_lines(page.text):
+        is_python = text.element == "fence" and text.text.split()[:1] in PYTHON
+        if is_python and not text.is_exempt:
+            yield text.number, "this code is never run, so it may be wrong; make it a {code-cell}"
+    for cell in code_cells(page):
+        if "skip-execution" in cell.tags and "recorded" not in cell.tags:
+            message = "this cell is never run, so it may be wrong"
+            yield cell.line, f"{message}; remove the tag skip-execution"
 
 
 def portable(page: Page) -> Findings:
@@ -150,7 +147,3 @@ def _writes_file(call: ast.Call) -> bool:
 
 def _constants(arguments: list[ast.expr]) -> str:
     return " ".join(str(arg.value) for arg in arguments if isinstance(arg, ast.Constant))
-
-
-def _names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

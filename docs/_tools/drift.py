@@ -10,7 +10,6 @@ import json
 import os
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS))
 
-from _extensions.run.kernel import kernel_environment, run_page  # noqa: E402
+from _extensions.run.kernel import prepare_kernels, run_page  # noqa: E402
 from _extensions.run.pages import Page, read  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
 
@@ -36,16 +35,23 @@ def record(file: Path, names: list[str]) -> None:
     }
     chosen = (read(path, name) for name, path in sources.items() if name in names or not names)
     pages = [page for page in chosen if page.cells]
-    with kernel_environment() as environment, ThreadPoolExecutor(os.cpu_count()) as pool:
-
-        def page_cells(page: Page) -> list[dict[str, Any]]:
-            asyncio.run(run_page(page, environment, CELL_TIMEOUT_S, allow_errors=True))
-            return recorded_cells(page)
-
-        cells = dict(zip([page.name for page in pages], pool.map(page_cells, pages), strict=True))
+    asyncio.run(run_pages(pages))
+    cells = {page.name: recorded_cells(page) for page in pages}
     versions = {"python": sys.version.split()[0]} | {name: version(name) for name in PACKAGES}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"versions": versions, "pages": cells}, indent=1), "utf-8")
+
+
+async def run_pages(pages: list[Page]) -> None:
+    """Run the cells of pages, at most one page for each core at a time."""
+    semaphore = asyncio.Semaphore(os.cpu_count() or 1)
+
+    async def run(page: Page) -> None:
+        async with semaphore:
+            await run_page(page, kernels, CELL_TIMEOUT_S, allow_errors=True)
+
+    with prepare_kernels() as kernels:
+        await asyncio.gather(*map(run, pages))
 
 
 def recorded_cells(page: Page) -> list[dict[str, Any]]:

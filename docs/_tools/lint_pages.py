@@ -21,7 +21,6 @@ RULES = (
     page_rules.description,
     page_rules.source,
     page_rules.long_page,
-    page_rules.never_run,
     page_rules.typed_time,
     page_rules.hollow,
     page_rules.unproved,
@@ -31,8 +30,9 @@ RULES = (
     cell_rules.long_cell,
     cell_rules.caption,
     cell_rules.unseeded,
-    cell_rules.unasserted,
     cell_rules.portable,
+    cell_rules.never_run,
+    assertion_rules.unasserted,
     assertion_rules.cannot_fail,
 )
 

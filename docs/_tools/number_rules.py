@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from _extensions.run.pages import Page, read
 from page_rules import Findings
@@ -36,7 +38,7 @@ def untraced(page: Page) -> Findings:
             if not _matches_any(in_code, *parts)
         ]
         paths = [path for name in linked if (path := page.path.parent / name).is_file()]
-        in_linked = set[float]().union(*(_numbers_in_code(read(p, "")) for p in paths if typed))
+        in_linked = set[float]().union(*map(_numbers_in_code_of, paths if typed else ()))
         for line, *parts in typed:
             if not _matches_any(in_linked, *parts):
                 message = f"the number {''.join(parts)!r} is in no code here, so it may be wrong"
@@ -64,6 +66,11 @@ def _matches_any(values: set[float], integer: str, decimals: str, unit: str) -> 
         if len(integer + decimals) == 1:
             return False  # any code has a 4 that is no share
     return number in values or (digits > 0 and number in {round(v, digits) for v in values})
+
+
+@cache
+def _numbers_in_code_of(path: Path) -> set[float]:
+    return _numbers_in_code(read(path, ""))
 
 
 def _numbers_in_code(page: Page) -> set[float]:

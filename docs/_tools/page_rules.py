@@ -31,7 +31,6 @@ SUMMARY = re.compile(r"^## What to remember\n.*?(?=^#|\Z)", re.MULTILINE | re.DO
 SUMMARY_POINT = re.compile(r"^(?:- .*(?:\n  .*)*|\| .*)$(?!\n\|-)", re.MULTILINE)  # or table row
 EXEMPT_SECTIONS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
 HEADINGS = ("h1", "h2", "h3")
-PYTHON = (["python"], ["py"], ["ipython3"])
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 FOLD = re.compile(r"^(:{3,})\{(?!admonition|note|tip|warning).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 DISPLAY_MATH = re.compile(r"^\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
@@ -76,20 +75,6 @@ def long_page(page: Page) -> Findings:
     if page.name.startswith(TEACHING_PAGES) and count > MAX_WORDS:
         message = f"the page has {count:,} words of open text, expected at most {MAX_WORDS:,}"
         yield 1, f"{message}; delete what readers would not miss, or fold details"
-
-
-def never_run(page: Page) -> Findings:
-    """Find code that is never run, except in sections that repeat or ask."""
-    for line in prose_lines(page.text):
-        is_python = line.element == "fence" and line.text.split()[:1] in PYTHON
-        if is_python and not line.is_exempt:
-            yield line.number, "this code is never run, so it may be wrong; make it a {code-cell}"
-    for cell, line_before in zip(page.cells, page.lines, strict=True):
-        tags = cell.metadata.get("tags", [])
-        if "skip-execution" in tags and "recorded" not in tags:
-            number = page.text.splitlines().index(cell.source.splitlines()[0], line_before) + 1
-            message = "this cell is never run, so it may be wrong"
-            yield number, f"{message}; remove the tag skip-execution"
 
 
 def typed_time(page: Page) -> Findings:

@@ -1,12 +1,15 @@
-"""Update the catalogs of the second language from the pages; needs sphinx-intl.
+"""Update the catalogs of all languages from the pages; needs sphinx-intl.
 
-Name pages to start their translation: ``python docs/_tools/translate.py tutorials/NAME``.
+Name a language and pages to start their translation:
+``python docs/_tools/translate.py zh_CN tutorials/NAME``.
 """
 
+import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
@@ -18,25 +21,34 @@ from _extensions.claims.ledger import FOOT
 from _extensions.explorer.texts import SWITCHES, TITLES, WHY
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES, LANGUAGE = ROOT / "build" / "gettext", "zh_CN"
-CATALOGS = ROOT / "docs" / "locale" / LANGUAGE / "LC_MESSAGES"
+TEMPLATES, LOCALES = ROOT / "build" / "gettext", ROOT / "docs" / "locale"
 EXTRACTORS = [("**.py", "python"), ("**.js", "javascript"), ("**.html", "jinja2.ext:babel_extract")]
 
 
-def main(*names: str) -> None:
+def main(language: str = "", *names: str) -> None:
     """Extract the messages of the translated pages and of the site's code into the catalogs."""
-    catalogs = [path.relative_to(CATALOGS).with_suffix("") for path in CATALOGS.rglob("*.po")]
-    pages = sorted({*names, *map(Path.as_posix, catalogs)} - {"sphinx"})
+    pages = {}
+    for locale in runpy.run_path(str(ROOT / "docs" / "conf.py"))["languages"]:
+        folder = LOCALES / locale / "LC_MESSAGES"
+        catalogs = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.po"))
+        started = names if locale == language else ()
+        pages[locale] = {"sphinx", *started, *map(Path.as_posix, catalogs)}
+    if language and language not in pages:
+        sys.exit(f"{language!r} is no language of docs/conf.py, expected one of {sorted(pages)}")
     shutil.rmtree(TEMPLATES, ignore_errors=True)
-    files = [f"docs/{page}.md" for page in pages]
+    files = [f"docs/{page}.md" for page in sorted(set().union(*pages.values()) - {"sphinx"})]
     build = ["sphinx-build", "--quiet", "-d", "build/doctrees-gettext", "-b", "gettext", "docs"]
     subprocess.run([*build, str(TEMPLATES), *files], cwd=ROOT, check=True)
     add_code_messages(TEMPLATES / "sphinx.pot")
-    for template in TEMPLATES.rglob("*.pot"):
-        if template.relative_to(TEMPLATES).with_suffix("").as_posix() not in [*pages, "sphinx"]:
-            template.unlink()
-    update = "sphinx-intl update -p build/gettext -d docs/locale -w 0 --no-obsolete -l"
-    subprocess.run([*update.split(), LANGUAGE], cwd=ROOT, check=True)
+    for locale, translated in pages.items():
+        # Sphinx writes a template for each page that the named ones include in their contents.
+        with TemporaryDirectory() as folder:
+            for page in translated:
+                template = Path(folder, f"{page}.pot")
+                template.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(TEMPLATES / f"{page}.pot", template)
+            update = ["sphinx-intl", "update", "-p", folder, "-d", str(LOCALES), "-l", locale]
+            subprocess.run([*update, "-w", "0", "--no-obsolete"], cwd=ROOT, check=True)
 
 
 def add_code_messages(template: Path) -> None:

@@ -16,49 +16,49 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lookup_matmul.diagnosis.compare import compare
+    from lookup_matmul.diagnosis.first_difference import ModuleDifference, first_difference
     from lookup_matmul.diagnosis.layers import Layer
     from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
-    from lookup_matmul.equality.assertions import (
+    from lookup_matmul.equality import (
         assert_bitwise_equal,
         assert_within,
         rounding_bound,
+        rows_moved,
+        shares_storage,
     )
-    from lookup_matmul.equality.storage import rows_moved, shares_storage
     from lookup_matmul.inputs import check_ids, check_inputs
     from lookup_matmul.memory import allocated_bytes, peak_bytes
     from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
     from lookup_matmul.onehot.layers import to_embedding, to_linear
     from lookup_matmul.onehot.one_hot_linear import OneHotLinear
     from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
-    from lookup_matmul.sparse.bags import Bags, Rows
-    from lookup_matmul.sparse.checks import check_bags
-    from lookup_matmul.sparse.csr import to_scipy_csr, to_torch_csr
-    from lookup_matmul.sparse.read import to_bags
+    from lookup_matmul.sparse.bags import Bags, Rows, check_bags
+    from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
     from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
-    "Agreement", "Bags", "Cause", "Comparison", "Layer", "OneHotLinear", "Rows",
-    "allocated_bytes", "assert_bitwise_equal", "assert_within", "check_bags", "check_ids",
-    "check_inputs", "compare", "dense_matmul", "dense_rows", "lookup", "one_hot",
-    "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved", "shares_storage",
-    "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags", "to_embedding",
-    "to_linear", "to_scipy_csr", "to_torch_csr",
+    "Agreement", "Bags", "Cause", "Comparison", "Layer", "ModuleDifference", "OneHotLinear",
+    "Rows", "allocated_bytes", "assert_bitwise_equal", "assert_within", "check_bags",
+    "check_ids", "check_inputs", "compare", "dense_matmul", "dense_rows", "first_difference",
+    "lookup", "one_hot", "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved",
+    "shares_storage", "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags",
+    "to_embedding", "to_linear", "to_scipy_csr", "to_torch_csr",
 ]  # fmt: skip
 # Modules are imported on first use: the benchmark needs neither the sparse forms nor compare.
 MODULES = {
     "Agreement": "diagnosis.report", "Bags": "sparse.bags", "Cause": "diagnosis.report",
     "Comparison": "diagnosis.report", "Layer": "diagnosis.layers",
-    "OneHotLinear": "onehot.one_hot_linear", "Rows": "sparse.bags", "allocated_bytes": "memory",
-    "assert_bitwise_equal": "equality.assertions", "assert_within": "equality.assertions",
-    "check_bags": "sparse.checks", "check_ids": "inputs", "check_inputs": "inputs",
-    "compare": "diagnosis.compare", "dense_matmul": "sparse.sums", "dense_rows": "sparse.sums",
+    "ModuleDifference": "diagnosis.first_difference", "OneHotLinear": "onehot.one_hot_linear",
+    "Rows": "sparse.bags", "allocated_bytes": "memory", "assert_bitwise_equal": "equality",
+    "assert_within": "equality", "check_bags": "sparse.bags", "check_ids": "inputs",
+    "check_inputs": "inputs", "compare": "diagnosis.compare", "dense_matmul": "sparse.sums",
+    "dense_rows": "sparse.sums", "first_difference": "diagnosis.first_difference",
     "lookup": "onehot.forms", "one_hot": "onehot.forms", "one_hot_matmul": "onehot.forms",
-    "peak_bytes": "memory", "rounding_bound": "equality.assertions",
-    "rows_moved": "equality.storage", "shares_storage": "equality.storage",
-    "sum_of_rows": "sparse.sums",
+    "peak_bytes": "memory", "rounding_bound": "equality", "rows_moved": "equality",
+    "shares_storage": "equality", "sum_of_rows": "sparse.sums",
     "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
-    "to_bags": "sparse.read", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
-    "to_scipy_csr": "sparse.csr", "to_torch_csr": "sparse.csr",
+    "to_bags": "sparse.formats", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
+    "to_scipy_csr": "sparse.formats", "to_torch_csr": "sparse.formats",
 }  # fmt: skip
 
 

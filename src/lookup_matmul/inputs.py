@@ -9,14 +9,12 @@ MATMUL_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     """Raise unless every id is a row number of a table with ``vocab_size`` rows.
 
-    ``ids`` can have any shape, including an empty one, and have dtype int32 or int64. Raise
-    TypeError if ``ids`` is not a tensor of these dtypes or ``vocab_size`` is not an ``int``,
-    ValueError if ``ids`` is sparse or on the device ``meta`` or ``vocab_size`` is negative, and
-    IndexError if an id is negative or at least ``vocab_size``.
+    Raise TypeError unless ``ids`` is a tensor of int32 or int64, of any shape, and ``vocab_size``
+    an ``int``; ValueError if ``ids`` is sparse or on the device ``meta`` or ``vocab_size`` is
+    negative; and IndexError if an id is negative or at least ``vocab_size``.
 
-    The smallest and the largest id are computed in one pass and copied to the CPU. On an
-    accelerator this waits for the work queued before it; under :func:`torch.compile` it breaks the
-    graph.
+    The smallest and the largest id are copied to the CPU: on an accelerator this waits for queued
+    work, and under :func:`torch.compile` it breaks the graph.
 
     Examples
     --------
@@ -32,23 +30,19 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     check_not_meta("ids", ids)
     if outside := find_outside(ids, vocab_size, "id", "ids"):
         position, value, problem = outside
-        remedy = (
-            "A negative id does not count from the end: mask it or map it to a row first."
-            if value < 0
-            else "Give the table more rows or correct the ids."
-        )
+        remedy = "Give the table more rows or correct the ids."
+        if value < 0:
+            remedy = "A negative id does not count from the end: mask it or map it to a row first."
         raise IndexError(f"ids{position or ''} is {value}, {problem} {remedy}")
 
 
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     """Raise unless ``ids`` can be looked up in ``weight``.
 
-    Every form calls this before it computes anything, except with ``check=False``.
-
-    ``ids`` are as for ``check_ids``, which raises the same errors; ``weight`` has shape
-    (vocabulary size, embedding dimension) and a floating dtype. Raise TypeError if it is not a
-    tensor of such a dtype, and ValueError if it is sparse, not two-dimensional or on the device
-    ``meta``. Whether both are on one device is left to torch, which raises an error that says so.
+    Every form calls this before it computes anything, except with ``check=False``. Raise the errors
+    of :func:`check_ids`; TypeError unless ``weight`` is a tensor of a floating dtype; and
+    ValueError if it is sparse, on the device ``meta`` or not of shape (vocabulary size, embedding
+    dimension). Torch raises the error if the devices differ.
 
     Examples
     --------
@@ -64,10 +58,7 @@ A negative id does not count from the end: mask it or map it to a row first.
 
 
 def check_type(name: str, value: object, expected_type: type, remedy: str) -> None:
-    """Raise unless ``value`` is an instance of ``expected_type``.
-
-    The message has the full name of its class, since quantized layers share the short names.
-    """
+    """Raise TypeError unless ``value`` is an instance of ``expected_type``."""
     if not isinstance(value, expected_type):
         module = "torch" if expected_type is torch.Tensor else "torch.nn"
         expected = f"{module}.{expected_type.__name__}"
@@ -75,7 +66,7 @@ def check_type(name: str, value: object, expected_type: type, remedy: str) -> No
 
 
 def full_name(value: object) -> str:
-    """Return the name of a value's class with its module."""
+    """Return the name of a value's class with its module; quantized layers share short names."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
@@ -109,10 +100,7 @@ def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
 
 
 def check_matmul_dtype(weight: torch.Tensor) -> None:
-    """Raise unless torch has matrix products and sums for the dtype of a table.
-
-    A lookup copies rows of more dtypes.
-    """
+    """Raise TypeError unless torch has matrix products for the dtype; lookups take more dtypes."""
     if weight.dtype not in MATMUL_DTYPES:
         raise TypeError(
             f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
@@ -152,9 +140,7 @@ def find_outside(
     if smallest >= 0 and (vocab_size is None or largest < vocab_size):
         return None
     outside = ids < 0
-    if (
-        vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max
-    ):  # else the comparison overflows
+    if vocab_size is not None and vocab_size <= torch.iinfo(ids.dtype).max:  # else it overflows
         outside |= ids >= vocab_size
     count = int(outside.sum())
     position = [int(i) for i in outside.nonzero()[0]]

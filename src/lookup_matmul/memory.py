@@ -17,18 +17,16 @@ Call: TypeAlias = Callable[..., object]  # called without arguments
 def allocated_bytes(call: Call) -> int:
     """Add up the bytes of every tensor that a call without arguments creates, kept or not.
 
-    These are all new storages of torch's operators, on any device, and those that ``out=`` or
-    ``resize_`` enlarge. Views, results written in place and the memory of NumPy's arrays add
-    nothing; :func:`torch.load` and ``copy.deepcopy`` are not counted correctly. Scratch memory
-    inside a kernel is not seen. Tensors are strided or sparse.
+    These are the new storages of torch's operators on any device, strided or sparse, and those that
+    ``out=`` or ``resize_`` enlarge. Views, results written in place, the memory of NumPy's arrays
+    and scratch memory inside a kernel add nothing; :func:`torch.load` and ``copy.deepcopy`` are not
+    counted correctly.
 
     Examples
     --------
     >>> a = torch.zeros(10, 4)
-    >>> allocated_bytes(lambda: a.T)
-    0
-    >>> allocated_bytes(lambda: (a + 1).double())
-    480
+    >>> allocated_bytes(lambda: a.T), allocated_bytes(lambda: (a + 1).double())
+    (0, 480)
     """
     storages = _Storages()
     with storages:
@@ -39,11 +37,10 @@ def allocated_bytes(call: Call) -> int:
 def peak_bytes(call: Call, device: str = "cpu") -> int:
     """Return the peak of the memory that a call without arguments occupies.
 
-    Memory in use before the call does not count. Scratch memory from torch's allocator counts, but
-    not that of libraries with their own, such as MKL. On ``"cpu"`` these are the allocations of
-    this thread, and an upper bound if the call releases older memory; on ``"cuda"`` it is
-    :func:`torch.cuda.max_memory_allocated`, in blocks of 512 bytes. Another device, or one that is
-    not present, is a ValueError; a profiler that is active in this thread is a RuntimeError.
+    Memory in use before the call does not count; scratch memory from torch's allocator does. On
+    ``"cpu"`` the allocations of this thread are counted, an upper bound if the call releases older
+    memory; on ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`. Raise ValueError for
+    another device or one that is not present, and RuntimeError if this thread is being profiled.
 
     Examples
     --------
@@ -63,9 +60,9 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
 def allocation_sizes(call: Call) -> list[int]:
     """Return the bytes of each allocation of a call, and of each release as a negative number.
 
-    They come from the legacy profiler of torch, since :mod:`torch.profiler` writes to standard
-    error and ends a process that has other threads. The legacy one logs a warning when memory from
-    before the call is released, unless ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` at torch's import.
+    :mod:`torch.profiler` would write to standard error and end a process that has other threads, so
+    this is torch's legacy profiler. It logs a warning when older memory is released, unless
+    ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` at torch's import.
     """
     options: Any = dict.fromkeys(
         ("report_input_shapes", "with_stack", "with_flops", "with_modules"), False

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
+from lookup_matmul import to_linear
+
 
 @dataclass
 class PlantedPair:
@@ -32,6 +34,11 @@ class PlantedPair:
             if with_bias:
                 linear.bias.copy_(self.bias)
         return lookup, linear
+
+
+def make_linear(table):
+    """Return a Linear with a copy of the table."""
+    return to_linear(nn.Embedding.from_pretrained(table, freeze=False), share=False)
 
 
 class Scaled(nn.Embedding):

@@ -31,7 +31,7 @@ def temporaries():
 
 
 NUMBERS = [1.0] * 100
-MADE = {
+CALLS = {
     "dropped": (temporaries, 100_000),  # though the allocator may hand out one address again
     "views": (lambda: WEIGHT.T[3:].reshape(13, 50, 1), 0),
     "in place": (lambda: WEIGHT.clone().neg_(), 50 * 16 * 4),
@@ -49,10 +49,10 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_every_way_to_make_a_tensor_is_seen(name):
+@pytest.mark.parametrize("name", CALLS)
+def test_every_way_to_make_a_tensor_is_counted(name):
     """Also by the profiler, which shares no code; the memory of an array is NumPy's."""
-    call, size = MADE[name]
+    call, size = CALLS[name]
     assert allocated_bytes(call) == size
     if "array" not in name:
         assert sum(n for n in allocation_sizes(call) if n > 0) == size
@@ -85,7 +85,7 @@ def test_the_peak_is_what_lives_at_one_time():
     assert peak_bytes(lambda: WEIGHT.T) == 0
 
 
-def test_a_profiler_at_work_is_named():
+def test_an_active_profiler_is_named():
     """Also if it is another measurement; in words, and measuring works once it has ended."""
     with pytest.raises(RuntimeError, match=r"[Pp]rofiler is already enabled"):
         peak_bytes(lambda: peak_bytes(lambda: None))
@@ -100,15 +100,11 @@ def test_a_profiler_at_work_is_named():
 
 
 @pytest.mark.parametrize("device", ["tpu", "cuda:0", None])
-def test_an_unknown_device_is_refused(device):
-    """With the two that are measured."""
+def test_an_unknown_device_is_refused(device, monkeypatch):
+    """With the two that are measured; a GPU that is missing is refused as well."""
     message = f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them"
     with pytest.raises(ValueError, match=message):
         peak_bytes(lambda: None, device)
-
-
-def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
-    """With what to do."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match="device is cuda, but torch finds no GPU; measure on cpu"):
         peak_bytes(lambda: None, "cuda")

@@ -7,11 +7,10 @@ import os
 import shutil
 
 import pytest
-from _extensions.paths import SECOND_LANGUAGE
 from filelock import FileLock
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
-from served import LONG, ROOT, SOURCES, serve, soup
+from served import LANGUAGES, LONG, ROOT, SOURCES, serve, soup
 from two_sites import build_both
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -40,8 +39,9 @@ def site():
 @pytest.fixture(scope="session")
 def built(site):
     """Return every page in English, parsed, by its path."""
-    paths = {*site.rglob("*.html")} - {*(site / SECOND_LANGUAGE).rglob("*.html")}
-    return {path: soup(path) for path in sorted(paths)}
+    translated = {site / folder for folder in LANGUAGES.values()}
+    paths = sorted(p for p in site.rglob("*.html") if translated.isdisjoint(p.parents))
+    return {path: soup(path) for path in paths}
 
 
 @pytest.fixture(scope="session")

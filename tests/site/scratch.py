@@ -24,7 +24,6 @@ print("stamp", time.time_ns())
 """
 TOCTREE = "\n```{toctree}\n:glob:\n\n*\n```\n"
 LIMIT_S = 900  # for what takes seconds, unless the machine is very busy
-TORCH_FLAG = '    f"--IPKernelApp.exec_lines={PRINTING}",\n'
 
 
 def cell(code, options=""):
@@ -35,8 +34,8 @@ def cell(code, options=""):
 class Copy:
     """A copy of the project's sources without pages but those named.
 
-    With ``bare``, its kernels do not import torch, and extensions that neither run nor check pages
-    are left out: these are most of the time of a small build.
+    With ``bare``, extensions that neither run nor check pages are left out: these are most of the
+    time of a small build.
     """
 
     def __init__(self, root, *names, bare=False):
@@ -51,7 +50,6 @@ class Copy:
         self.edit("docs/_extensions/run/kernel.py", "START_S = 120", f"START_S = {LIMIT_S}")
         if bare:
             self.leave_out("html", "notebooks", "search")
-            self.edit("docs/_extensions/run/kernel.py", TORCH_FLAG, "")
         for path in (path for name, path in SOURCES.items() if name not in names):
             (root / path.relative_to(ROOT)).unlink()
 

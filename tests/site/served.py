@@ -1,5 +1,6 @@
 """The paths of the project, a server for built pages, and what readers do in a browser."""
 
+import runpy
 import threading
 from contextlib import contextmanager
 from functools import partial
@@ -11,6 +12,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+LANGUAGES = runpy.run_path(str(DOCS / "conf.py"))["languages"]
 SOURCES = {p.relative_to(DOCS).with_suffix("").as_posix(): p for p in sorted(DOCS.rglob("*.md"))}
 LONG = 600  # seconds, a timeout that only a failure reaches
 TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(arguments[arguments.length - 1]))"

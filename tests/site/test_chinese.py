@@ -9,13 +9,14 @@ import axe
 import lint_translations
 import nbformat
 import pytest
-from _extensions.language.builder import add_language_links
+from _extensions.language.builder import add_language_links, set_base_address
 from _extensions.language.drawings import extract_numbers, translate_svg
 from babel.messages.pofile import read_po
 from docutils.utils import new_document
-from scratch import SPHINX, Copy, cell
+from scratch import Copy, cell
 from selenium.webdriver.common.by import By
-from served import ROOT, SOURCES, errors, open_page, soup, wait
+from served import LANGUAGES, ROOT, SOURCES, errors, open_page, soup, wait
+from sphinx.errors import ConfigError
 
 CATALOGS = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
 FILES = sorted(CATALOGS.rglob("*.po"))
@@ -80,37 +81,56 @@ def test_catalogs_are_complete_and_keep_what_messages_name(path):
     assert not list(lint_translations.findings(path))
 
 
-def test_a_new_english_sentence_is_marked_and_an_untranslated_page_is_linked(tmp_path):
-    """The build names the page and succeeds; it deletes the copy that an earlier one left."""
+def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):
+    """New English sentences are marked, other pages linked, and copies of an earlier build deleted.
+
+    The catalog has three messages of a made-up language, which the English page links to.
+    """
     copy = Copy(tmp_path, bare=True)
+    copy.edit("docs/conf.py", 'languages = {"zh_CN": "zh"}', 'languages = {"eo": "esperanto"}')
     value = cell('from myst_nb import glue\nn = 3\nglue("n", n, display=False)')
     text = f"# Rows\n\n{value}\nThere are {{glue:text}}`n`.\n\nNew words [here](other.md).\n"
     copy.write("index", f"{text}\n```{{toctree}}\nother\n```\n")
     copy.write("other", "# Other\n\nSee [rows](index.md).\n")
     translations = {
-        "A page.": "一页。",
-        "Rows": "行",
-        "There are {glue:text}`n`.": "有{glue:text}`n`行。",
+        "A page.": "Paĝo.",
+        "Rows": "Linioj",
+        "There are {glue:text}`n`.": "Estas {glue:text}`n`.",
     }
     entries = [f'msgid "{key}"\nmsgstr "{text}"\n' for key, text in translations.items()]
     head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n'
-    catalog = copy.root / CATALOGS.relative_to(ROOT) / "index.po"
+    catalog = copy.root / "docs" / "locale" / "eo" / "LC_MESSAGES" / "index.po"
+    catalog.parent.mkdir(parents=True)
     catalog.write_text("\n".join([head, *entries]), "utf-8")
-    site = copy.root / "build" / "html" / "zh"
+    english = copy.root / "build" / "html"
+    site = english / "esperanto"
     site.mkdir(parents=True)
     for suffix in ("html", "ipynb", "md"):
         (site / f"other.{suffix}").touch()
-    options = [str(site), "-d", "build/doctrees-zh", "-D", "language=zh_CN"]
-    built = copy.run(*SPHINX[:-1], *options)
+    built = copy.run("build_site", PYTHONPATH="docs/_tools:src")
     assert (built.returncode, built.stderr) == (0, "")
     assert "index: messages newer in English: 1" in built.stdout
     page = soup(site / "index.html").article
-    assert page.h1.get_text().startswith("行")
-    assert page.select_one("p:not(.newer)").get_text() == "有3行。"
+    assert page.h1.get_text().startswith("Linioj")
+    assert page.select_one("p:not(.newer)").get_text() == "Estas 3."
     newer = page.select_one("p.newer")
-    assert re.fullmatch(".*译文.* New words here.", newer.get_text())
+    assert newer.get_text() == "[newer in English] New words here."
     assert (newer.a["href"], newer.a["hreflang"]) == ("../other.html", "en")
     assert not list(site.glob("other.*"))
+    for folder, address, code, name in (
+        (english, "./esperanto/index.html", "eo", "Esperanto"),
+        (site, "./../index.html", "en", "English"),
+    ):
+        (link,) = soup(folder / "index.html").select("a.language")
+        assert (link["href"], link["lang"], link.get_text()) == (address, code, name)
+    assert not soup(english / "other.html").select("a.language")
+
+
+def test_a_language_without_a_folder_is_refused():
+    """The message names the setting."""
+    config = SimpleNamespace(language="fr", languages=LANGUAGES, html_baseurl="")
+    with pytest.raises(ConfigError, match=r"'fr', expected one of .*'zh_CN'"):
+        set_base_address(None, config)
 
 
 def test_english_pages_have_no_chinese(built):
@@ -179,19 +199,22 @@ def test_a_published_page_names_the_addresses_of_both_languages(language, folder
     """They are the same from either language, and missing if there is only one."""
     base = "https://example.org/site/"
     config = SimpleNamespace(
-        language=language, html_baseurl=f"{base}{folder}", locale_dirs=["locale"]
+        language=language,
+        languages=LANGUAGES,
+        html_baseurl=f"{base}{folder}",
+        locale_dirs=["locale"],
     )
     app = SimpleNamespace(
         config=config,
         env=SimpleNamespace(found_docs=SOURCES.keys()),
         srcdir=ROOT / "docs",
-        tags=SimpleNamespace(has="bilingual".__eq__),
+        tags=SimpleNamespace(has="multilingual".__eq__),
         builder=SimpleNamespace(get_target_uri="{}.html".format),
     )
     context = {"content_root": "../", "pageurl": f"{base}{folder}{page}.html"}
     add_language_links(app, page, "page.html", context, new_document(page))
     addresses = {"en": f"{base}{page}.html", "zh-CN": f"{base}zh/{page}.html"}
-    assert context.get("languages") == (addresses if page in PAGES else None)
+    assert context.get("alternates") == (addresses if page in PAGES else None)
 
 
 def test_the_language_link_keeps_the_section(browser, address):
@@ -233,7 +256,7 @@ def test_chinese_queries_find_pages_of_both_languages(browser, address):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_pages_fit_a_phone_and_axe_finds_nothing(browser, address, name):
-    """The dark scheme stands for both, which English pages are tested in."""
+    """In the dark scheme; English pages are tested in both."""
     open_page(browser, address, f"zh/{name}", 390, "dark")
     root = "document.documentElement"
     assert browser.execute_script(f"return {root}.scrollWidth <= {root}.clientWidth")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from _extensions.run import disturb
+from _extensions.run.observer import disturb
 from IPython.core.interactiveshell import InteractiveShell
 
 SETUP = """
@@ -106,7 +106,7 @@ def powerless(code: str) -> list[tuple[str, int, str]]:
     disturb.install(shell)
     for cell in (SETUP, code):
         shell.run_cell(cell, store_history=False).raise_error()
-    report = json.loads(shell.user_ns[disturb.NAME].report())
+    report = json.loads(disturb.report(shell))
     assert report["assertions"] >= 1
     return [tuple(fault) for fault in report["powerless"]]
 

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from _extensions.run.kernel import kernel_environment, run_page
+from _extensions.run import forked_kernel
+from _extensions.run.kernel import prepare_kernels, run_page
 from _extensions.run.pages import read
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
@@ -207,7 +208,8 @@ def test_an_interrupted_build_leaves_neither_processes_nor_files(copy):
     copy.edit(
         "docs/index.md", "import time", f"# {'long, so that it runs first ' * 20}\nimport time"
     )
-    process = copy.start(*SPHINX, TMPDIR=str(temporary))
+    compiled = str(copy.root / "compiled")  # what torch compiles is kept for the next build
+    process = copy.start(*SPHINX, TMPDIR=str(temporary), TORCHINDUCTOR_CACHE_DIR=compiled)
     wait_for_output(process, " s  index")
     wait_until(lambda: any(path.read_text() for path in copy.root.glob("pids-*")))
     process.send_signal(signal.SIGINT)
@@ -244,14 +246,25 @@ def test_a_cancelled_page_ends_as_cancelled(raised, tmp_path, monkeypatch):
                         raise raised from None
 
         monkeypatch.setattr(NotebookClient, "async_execute_cell", execute_cell)
-        with kernel_environment() as environment:
-            task = asyncio.create_task(run_page(page, environment, LIMIT_S))
+        with prepare_kernels() as kernels:
+            task = asyncio.create_task(run_page(page, kernels, LIMIT_S))
             await started.wait()
             task.cancel()
             await asyncio.wait([task])
         return task
 
     assert asyncio.run(scenario()).cancelled()
+
+
+def test_a_page_names_the_server_that_cannot_start(tmp_path, monkeypatch):
+    """The command in the message shows the error, such as that of a broken torch."""
+    monkeypatch.setattr(forked_kernel, "SCRIPT", tmp_path / "missing.py")
+    (tmp_path / "page.md").write_text(f"{HEAD}# Page\n\n{cell('1')}", "utf-8")
+    page = read(tmp_path / "page.md", "page")
+    with prepare_kernels() as kernels:
+        assert not asyncio.run(run_page(page, kernels, LIMIT_S))
+    message = page.cells[-1].outputs[-1].evalue
+    assert message == f"no kernel can start; `python {tmp_path / 'missing.py'}` shows why"
 
 
 def is_running(pid):
@@ -304,7 +317,7 @@ while not (folder / "continue").exists():
 def test_log_messages_about_a_missing_driver_stay_off_the_pages(copy, tmp_path):
     """Neither torch's profiler nor its search for a compiler fails a page.
 
-    The cell stands in for the profiler of a CUDA build without a driver: it writes to the
+    The cell behaves as the profiler of a CUDA build without a driver: it writes to the
     descriptor of standard error unless its log level forbids that.
     """
     nvcc = tmp_path / "cuda" / "bin" / "nvcc"

@@ -221,7 +221,8 @@ def test_an_unbalanced_brace_is_refused(rules, data):
 
 def test_style_sheets_are_written_again_only_for_new_names(tmp_path, monkeypatch):
     """That is, for a class, a sign of a formula or a rule that no earlier page had."""
-    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"))
+    config = SimpleNamespace(languages={})
+    app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"), config=config)
     (sheet := tmp_path / "_static" / "own.css").parent.mkdir()
     calls = []
     monkeypatch.setattr(site_files, "purge", lambda *args: calls.append(1) or purge(*args))

@@ -13,12 +13,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from _extensions.notebooks.cells import page_outputs, without_glue
-from _extensions.paths import SECOND_LANGUAGE
 from _extensions.run.cache import load_execution
 from _extensions.run.pages import read
 from drift import VARYING, output_text
 from packaging.requirements import Requirement
-from served import ROOT, SOURCES
+from served import LANGUAGES, ROOT, SOURCES
 
 PAGES = {name: read(path, name) for name, path in SOURCES.items()}
 EXECUTED = [
@@ -160,8 +159,7 @@ def test_a_notebook_needs_neither_the_site_nor_its_builder(name, site, notebooks
 def test_executed_pages_have_notebooks_and_all_pages_their_source(site):
     """No other page has a notebook, such as the one that needs the site's environment."""
     names = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.ipynb")}
-    names = {name for name in names if not name.startswith(f"{SECOND_LANGUAGE}/")}
-    assert names == {*EXECUTED}
+    assert {name for name in names if name.split("/")[0] not in LANGUAGES.values()} == {*EXECUTED}
     assert "build" not in EXECUTED
     for name, path in SOURCES.items():
         assert (site / f"{name}.md").read_bytes() == path.read_bytes()

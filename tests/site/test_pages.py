@@ -1,4 +1,4 @@
-"""The built site: the seeds' tensors, the pictures, the links and what must not be in it."""
+"""The built site: tensors of the notebooks, figures, checks, links, and names that it links to."""
 
 import re
 import zipfile
@@ -42,7 +42,7 @@ SCORES = [-0.1743, 0.8889, -0.8300]
 
 
 def initial_weights(seed):
-    """Return the weights of both layers, each drawn right after the seed, known by their first rows."""
+    """Return the weights of an Embedding and of a Linear, each drawn right after the seed."""
     layers = [(nn.Embedding, (4, 5)), (partial(nn.Linear, bias=False), (4, 5))]
     weights = []
     for (layer, sizes), first in zip(layers, FIRST_ROWS[seed], strict=True):
@@ -52,8 +52,8 @@ def initial_weights(seed):
     return weights
 
 
-def act(weight, linear, *after):
-    """Return what a notebook of one seed shows, in order: rows, encoding, the Linear, its output."""
+def notebook_tensors(weight, linear, *after):
+    """Return the tensors that a notebook of one seed prints, in their order."""
     batch = [weight[2], weight[3], weight[1]]
     return weight, [weight[1]], [weight[2]], batch, ONE_HOT, linear, *after, batch
 
@@ -64,12 +64,12 @@ def transposed(tensor):
 
 
 def outputs(page):
-    """Return the text of every output of the page, one string each."""
+    """Return the text of each output of a page."""
     return [pre.get_text() for pre in page.select(".cell_output .output pre")]
 
 
 def numbers(text):
-    """Return the numbers of a printed tensor, as they are printed."""
+    """Return the numbers of a printed tensor as text."""
     return re.findall(r"-?\d+\.?\d*", text.partition("requires_grad")[0].partition("grad_fn")[0])
 
 
@@ -78,10 +78,13 @@ def printed(tensor):
     return [f"{x:.4f}" if isinstance(x, float) else str(x) for row in tensor for x in row]
 
 
-# What the notebooks print; before the numbers of some tensors stands their shape.
+# What the notebooks print: the shape of some tensors, and the numbers.
 SHOWN = [
-    *(([], tensor) for tensor in act(*initial_weights(123))),
-    *(([], tensor) for tensor in act(*initial_weights(0), transposed(initial_weights(0)[0]))),
+    *(([], tensor) for tensor in notebook_tensors(*initial_weights(123))),
+    *(
+        ([], tensor)
+        for tensor in notebook_tensors(*initial_weights(0), transposed(initial_weights(0)[0]))
+    ),
     ([], TABLE),
     ([], [TABLE[9]]),
     (["3", "4"], [TABLE[k] for k in (3, 2, 0)]),
@@ -94,15 +97,15 @@ SHOWN = [
 ]
 
 
-def test_tensors_of_the_notebooks_stand_in_the_outputs_in_order(pages):
-    """The page on the notebooks shows every tensor that one prints, digit for digit."""
+def test_the_page_on_the_notebooks_prints_their_tensors_in_order(pages):
+    """All digits are the same."""
     shown = iter([numbers(text) for text in outputs(pages[NOTEBOOKS])])
     for before, tensor in SHOWN:
         assert before + printed(tensor) in shown, f"not shown, or not in this place: {tensor}"
 
 
-def test_the_pictures_are_drawn_with_their_words(pages):
-    """Each picture of a notebook, with a caption and a label that has the numbers of its row."""
+def test_figures_of_the_notebooks_have_captions_and_labels(pages):
+    """The label has the numbers of the row that the figure selects."""
     weight, _ = initial_weights(123)
     figures = pages[NOTEBOOKS].select("figure:has(svg.drawing)")
     for figure, k in zip(figures, (1, 2, 3, 2, 3), strict=True):
@@ -117,8 +120,8 @@ def code_cells(name):
     return [cell for cell in cells if cell.cell_type == "code"]
 
 
-def test_expected_errors_are_shown_by_their_message_alone(pages):
-    """What a page breaks on purpose fails in the words expected, without a traceback through files."""
+def test_an_expected_error_is_shown_by_its_message_alone(pages):
+    """Its traceback would name files of this machine."""
     expectations = 0
     for name, page in pages.items():
         errors = "\n".join(outputs(page))
@@ -135,12 +138,12 @@ TUTORIALS = sorted(path.stem for path in (DOCS / "tutorials").glob("*.md"))
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
-def test_a_reader_meets_the_story_before_the_proof(pages, name):
-    """A picture, or a table, comes before the second section; few open cells hold an assertion."""
+def test_a_tutorial_begins_with_a_figure_and_folds_its_checks(pages, name):
+    """A figure or a table precedes the second section; few open cells have an assertion."""
     page = pages[f"tutorials/{name}"]
     places = page.select("article svg.drawing, article table.table, article h2")
     first = next(i for i, place in enumerate(places) if place.name != "h2")
-    assert first <= 1, "no picture above the first heading or right below it"
+    assert first <= 1, "no figure above the first heading or right below it"
     shown = [
         c.get_text() for c in page.select("article .cell_input") if not c.find_parent("details")
     ]
@@ -149,7 +152,7 @@ def test_a_reader_meets_the_story_before_the_proof(pages, name):
 
 
 def test_every_check_is_listed_and_counted(pages):
-    """The list holds as many checks as the sources, and every page says so at its foot."""
+    """The list and the footer of each page have the number of checks in the sources."""
     counted = 0
     for name in pages:
         for cell in code_cells(name):
@@ -167,8 +170,8 @@ def test_every_check_is_listed_and_counted(pages):
     assert f"{counted:,}" in pages["index"].select_one("article").get_text()
 
 
-def test_no_check_is_listed_under_a_sentence_that_only_cites(pages):
-    """A sentence above the cited one is what the code tests."""
+def test_no_check_is_listed_under_a_cited_sentence(pages):
+    """Such a check belongs to the sentence above."""
     tested, cited = set(), set()
     for name in ("checked/path", "checked/other-pages"):
         for item in pages[name].select("details.ledger li"):
@@ -180,8 +183,8 @@ def test_no_check_is_listed_under_a_sentence_that_only_cites(pages):
     assert not tested & cited
 
 
-def test_a_check_is_one_quiet_line_with_a_name(pages):
-    """It needs no script: a native element, closed, whose summary says what is checked."""
+def test_a_check_is_a_closed_fold_with_a_name(pages):
+    """The summary names the kinds of its checks."""
     folds = [fold for page in pages.values() for fold in page.select("details.fold.check")]
     assert len(folds) > 200
     for fold in folds:
@@ -192,7 +195,7 @@ def test_a_check_is_one_quiet_line_with_a_name(pages):
 
 
 def test_cited_sentences_are_marked_and_counted_apart(pages):
-    """Each shows its mark, names a source, and stands in the list."""
+    """Each has a mark, and the page of totals has their number."""
     cited = [(n, mark) for n, page in pages.items() for mark in page.select("article .cited")]
     for name, sentence in cited:
         assert sentence.select_one(".cited-mark"), name
@@ -205,7 +208,7 @@ def test_cited_sentences_are_marked_and_counted_apart(pages):
 
 
 def test_build_page_lists_every_executed_page_and_the_versions(pages):
-    """Each page that has code stands in the table with its time, beside the torch that ran it."""
+    """The table has the time of each page with code, and the version of torch that ran it."""
     executed = {name for name, page in pages.items() if page.select("div.cell")}
     rows = [
         [cell.get_text(strip=True) for cell in row.select("td")]
@@ -218,7 +221,7 @@ def test_build_page_lists_every_executed_page_and_the_versions(pages):
 
 
 def test_a_table_has_the_name_of_its_section_and_a_heading_does_not_break_one_hot(pages):
-    """Whoever hears the page goes from table to table; a word joiner takes no room."""
+    """A screen reader lists tables by name; a word joiner keeps *one-hot* on one line."""
     tables = 0
     for page in pages.values():
         assert "one-hot" not in "".join(h.get_text() for h in page.select("article h2"))
@@ -230,8 +233,8 @@ def test_a_table_has_the_name_of_its_section_and_a_heading_does_not_break_one_ho
     assert tables > 20
 
 
-def test_every_link_inside_the_site_leads_somewhere(built):
-    """Files exist, and so do the places inside them; those of the index, too."""
+def test_every_link_inside_the_site_resolves(built):
+    """Its file exists, and has the element; links of the index count, too."""
     followed = 0
     for here, page in built.items():
         for link in page.select("a[href]"):
@@ -247,8 +250,8 @@ def test_every_link_inside_the_site_leads_somewhere(built):
     assert followed > 50
 
 
-def test_names_lead_to_the_documentation_of_their_libraries(pages):
-    """Types in signatures and names in prose are links, though no network was used."""
+def test_names_link_to_the_documentation_of_their_libraries(pages):
+    """Types in signatures and names in prose do so without a network."""
     reference = [page for name, page in pages.items() if name.startswith("reference/")]
     links = {link["href"] for page in reference for link in page.select("dt a[href]")}
     assert "https://docs.pytorch.org/docs/stable/tensors.html#torch.Tensor" in links
@@ -258,14 +261,14 @@ def test_names_lead_to_the_documentation_of_their_libraries(pages):
 
 
 def test_pages_name_no_folder_of_the_machine(pages):
-    """Outputs and errors hold no path."""
+    """Outputs and errors have no path."""
     for name, page in pages.items():
         assert not re.search(rf"{ROOT}|site-packages", str(page)), name
 
 
 @pytest.mark.parametrize("project", ["torch", "numpy", "scipy", "python"])
-def test_inventories_name_things_that_exist(project):
-    """So that no link leads to a phantom."""
+def test_names_in_inventories_exist(project):
+    """Each can be imported."""
     lines = (DOCS / "inventories" / f"{project}.txt").read_text("utf-8").splitlines()
     assert lines[0] == "# Sphinx inventory version 1"
     names = [line.split()[0] for line in lines[3:]]
@@ -273,15 +276,15 @@ def test_inventories_name_things_that_exist(project):
     assert names
 
 
-def test_the_wheel_that_getting_started_names_is_there(pages, site):
-    """A command with a wrong name would be the first thing that fails for a newcomer."""
+def test_the_wheel_that_getting_started_names_exists(pages, site):
+    """The command would fail with a wrong name."""
     (command,) = pages["getting-started"].select(".highlight-sh pre")
     name = command.get_text().removeprefix("python -m pip install ").strip()
     assert zipfile.is_zipfile(site / name)
 
 
-def test_the_menu_is_called_what_getting_started_calls_it(pages):
-    """It has the notebook and the source, on that very page."""
+def test_the_menu_of_downloads_has_the_name_in_getting_started(pages):
+    """It offers the notebook and the source."""
     text = SOURCES["getting-started"].read_text("utf-8")
     (name,) = re.findall(r"^\*(\w+)\*, at the top of each page", text, re.M)
     page = pages["getting-started"]

@@ -1,4 +1,4 @@
-"""The open cells of a page run when a reader pastes them, in their order, into a fresh Python."""
+"""The open cells of a page run when a reader pastes them, in their order, into the plain prompt."""
 
 import json
 import re
@@ -20,6 +20,12 @@ FAULTY = {  # cells and the failure of each page; the first page is sound
     "file": ([("open('data', 'w').close()", False)], "1: the cells left files behind: data"),
     "exit": ([("import os; os._exit(0)", False)], "1: a cell ended Python"),
     "syntax": ([("if", False)], "1: SyntaxError: invalid syntax"),
+    "no blank line": ([("for k in [1]:\n    k\nk", False)], "3: SyntaxError: invalid syntax"),
+    "blank line": (
+        [("for k in [1]:\n    k\n\n    k", False)],
+        "4: IndentationError: unexpected indent",
+    ),
+    "setting": ([("import torch; torch.set_default_dtype(torch.float64)", False)], "1: "),
 }
 
 
@@ -74,7 +80,10 @@ def failures():
 
 
 def test_open_cells_can_be_pasted(failures):
-    """They need no folded cell, no file, and no package that Getting started does not name."""
+    """They need no folded cell, no file, and no package that Getting started does not name.
+
+    A blank line follows each indented block, and none is within one.
+    """
     messages = [
         f"docs/{page.split()[0]}.md:{failure}"
         for page, failure in failures.items()

@@ -47,6 +47,8 @@ def fold_cell(
         numbers = glues(source.source)
         summary = _("code of the numbers below") if numbers else _("code that prepares this page")
         _fold(cell, "setup", summary, ids)
+    elif "fold" in tags:
+        _fold(cell, "setup", _("code that you can skip; paste it with the rest"), ids)
     else:
         cell["ids"] += ids
         if "figure" in source.metadata.get("mystnb", {}):

@@ -72,35 +72,34 @@ def pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     env.lookup_written = now  # type: ignore[attr-defined]
     if now[0] != before[0]:
         return sorted(env.found_docs)
-    asking = [page for page, facts in env.metadata.items() if facts.get("totals")]
-    return asking if now[1] != before[1] else []
+    pages = [page for page, metadata in env.metadata.items() if metadata.get("totals")]
+    return pages if now[1] != before[1] else []
 
 
 def fill_in_totals(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Replace the placeholders of a page."""
     if not app.env.metadata[docname].get("totals"):
         return
-    counted = totals(app.env)
-    for place in list(doctree.findall(total)):
-        place.replace_self(nodes.Text(f"{counted[place['what']]:,}"))
-    for listed in list(doctree.findall(ledger)):
-        captions = listed["captions"]
-        content = _pages(app, docname, captions) if captions else _summary(app.env, counted)
-        listed.replace_self(content)
+    numbers = totals(app.env)
+    for number in list(doctree.findall(total)):
+        number.replace_self(nodes.Text(f"{numbers[number['what']]:,}"))
+    for checks in list(doctree.findall(ledger)):
+        captions = checks["captions"]
+        content = _pages(app, docname, captions) if captions else _summary(app.env, numbers)
+        checks.replace_self(content)
 
 
-def _summary(env: BuildEnvironment, counted: dict[str, int]) -> list[nodes.Node]:
+def _summary(env: BuildEnvironment, numbers: dict[str, int]) -> list[nodes.Node]:
     """Return the totals by kind, with all expected errors as one kind, and the time of counting."""
     checks = [check for page in claims_of(env).values() for check in page.checks]
     raises = "raises the expected error"
     kinds = Counter(
         raises if kind.startswith("raises ") else kind for check in checks for kind in check.kinds
     )
-    sums = {"checks passed, on every page together": counted["checks"]} | dict(kinds.most_common())
-    records = env.metadata.values()
-    seen = sum(record.get("assertions", 0) for record in records)
-    sums["assertions seen to fail when an operand was changed"] = seen
-    sums["sentences that only cite a source"] = counted["cited"]
+    sums = {"checks passed, on every page together": numbers["checks"]} | dict(kinds.most_common())
+    assertions = sum(metadata.get("assertions", 0) for metadata in env.metadata.values())
+    sums["assertions seen to fail when an operand was changed"] = assertions
+    sums["sentences that only cite a source"] = numbers["cited"]
     rows = [[what, f"{number:,}"] for what, number in sums.items()]
     counted_on = f"Counted on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
     return [build_table(["what", "how many"], rows, "ledger"), nodes.paragraph("", counted_on)]
@@ -132,8 +131,8 @@ def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section
 
 def _kinds_text(kinds: list[str]) -> str:
     """Return the kinds of one cell's checks, with their numbers where they repeat."""
-    counted = Counter(kinds).items()
-    return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counted)
+    counts = Counter(kinds).items()
+    return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counts)
 
 
 def _counted(number: int, what: str) -> str:

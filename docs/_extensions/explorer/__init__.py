@@ -47,15 +47,18 @@ def _parse_rows(argument: str) -> list[list[float]]:
 class Explorer(SphinxDirective):
     """``{explorer}``: makes the figure below interactive; ``:small:`` hides the switches.
 
-    ``:open: backward`` sets the initial value of a switch, and shows this switch also with
-    ``:small:``. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and weights. ``:words:``,
+    ``:open: backward`` sets the initial value of a switch, and ``:switch: condition`` shows a
+    switch also with ``:small:``. With ``:empty:`` the computation starts when the reader presses
+    the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and weights. ``:words:``,
     ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the words, the rows of the table and the
     rows of the arriving gradient.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
+        "empty": directives.flag,
         "open": _parse_choice,
+        "switch": lambda argument: directives.choice(argument, tuple(SWITCHES)),
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
         "words": str.split,
@@ -73,12 +76,14 @@ class Explorer(SphinxDirective):
         }
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
+        data["empty"] = "empty" in self.options
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
         switches = {} if "small" in self.options else SWITCHES
+        if "switch" in self.options:
+            switches = {name: SWITCHES[name] for name in [self.options["switch"]]}
         if initial:
             name = next(name for name, (_, choices) in SWITCHES.items() if initial in choices)
             data["state"][name] = initial
-            switches = switches or {name: SWITCHES[name]}
         node = explorer(small="small" in self.options, switches=switches, data=data)
         self.set_source_info(node)
         return [node]
@@ -109,7 +114,7 @@ def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def cached_example(env: BuildEnvironment) -> dict[str, Any]:
     """Return a copy of the example, which is recomputed when the bounds or torch change."""
-    bounds = package_folder() / "equality" / "rounding.py"
+    bounds = package_folder() / "equality.py"
     env.note_dependency(str(bounds))
     key = f"{env.config.nb_execution_cache_path} {digest(bounds)}"  # the path names torch's version
     cached: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))

@@ -41,6 +41,8 @@ MARKS = {
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
     "explorer.js": "<lookup-explorer",
+    "frames.js": "data-steps=",
+    "votes.js": "data-votes=",
     "doctools.js": None,  # folds the rows of a module index, which this site does not have
     "translations.js": None,  # messages of Sphinx's own search
     "sphinx_highlight.js": None,  # highlights results of Sphinx's own search

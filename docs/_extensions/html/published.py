@@ -18,7 +18,7 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.locale import _
 
-from _extensions.paths import SECOND_LANGUAGE, is_translated
+from _extensions.paths import is_source_language, is_translated
 
 NOT_FOUND, SITEMAP = "404", "sitemap.xml"
 NOT_FOUND_HEAD = """<base href="{}"><meta name="robots" content="noindex">
@@ -47,14 +47,15 @@ def add_repository_links(_app: Sphinx, config: Config) -> None:
     repository = config.html_context.get("repository")
     place = _("the project's folder, the one with `pyproject.toml`")
     if repository:
-        place = f"[{_('the repository')}](https://github.com/{repository})"
+        name = _("the repository")  # Babel finds no message within an f-string
+        place = f"[{name}](https://github.com/{repository})"
     source = _("Its source is {0}.").format(place) if repository else ""
     config.myst_substitutions = {"repository": place, "source": source}
 
 
 def collect_404_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield the page that a host shows for an address without one."""
-    if app.config.html_baseurl and app.config.language == "en":
+    if app.config.html_baseurl and is_source_language(app.config):
         yield NOT_FOUND, {"title": "Page not found", "body": NOT_FOUND_BODY}, "page.html"
 
 
@@ -73,7 +74,7 @@ def add_page_description(
 
 def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
     """Write the sitemap, or delete an earlier build's if the site has no address."""
-    if exception or app.builder.format != "html" or app.config.language != "en":
+    if exception or app.builder.format != "html" or not is_source_language(app.config):
         return
     address, not_found = app.config.html_baseurl, app.outdir / f"{NOT_FOUND}.html"
     if not address:
@@ -85,10 +86,9 @@ def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
     not_found.write_text(text, "utf-8")
     names = sorted(app.env.found_docs)
     urls = [address + app.builder.get_target_uri(name) for name in names]
-    if app.tags.has("bilingual"):
-        translated = (name for name in names if is_translated(app, name))
-        folder = f"{address}{SECOND_LANGUAGE}/"
-        urls += [folder + app.builder.get_target_uri(name) for name in translated]
+    for language, folder in app.config.languages.items() if app.tags.has("multilingual") else ():
+        translated = (name for name in names if is_translated(app, name, language))
+        urls += [f"{address}{folder}/{app.builder.get_target_uri(name)}" for name in translated]
     entries = "\n".join(f"<url><loc>{escape_xml(url)}</loc></url>" for url in urls)
     namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {namespace}>'

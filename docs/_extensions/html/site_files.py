@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 
 from _extensions.html.fonts import FORMULA_FONT, formula_font_face, formula_signs, subset_icons
 from _extensions.html.style_sheet import names_in_page, names_in_script, purge
-from _extensions.paths import ROOT, SECOND_LANGUAGE
+from _extensions.paths import ROOT
 
 PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "sheet.py"
 SHEET = "style.css"
@@ -34,7 +34,7 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir, "_static")
-    excluded = {static, Path(app.outdir, SECOND_LANGUAGE)}
+    excluded = {static, *(app.outdir / name for name in app.config.languages.values())}
     paths = [path for path in Path(app.outdir).rglob("*.html") if excluded.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     previous = [path for path in (static / SHEET, static / FORMULA_SHEET) if path.exists()]

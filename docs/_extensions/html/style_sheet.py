@@ -57,8 +57,9 @@ def purge(sheets: Mapping[str, str], used: set[str]) -> str:
 
 def _parse(name: str, css: str) -> list[ast.Node]:
     """Parse a style sheet and raise on errors; a browser would drop the next rules silently."""
-    tokens = tinycss2.parse_component_value_list(css)
-    if tinycss2.serialize(tokens).count("}") != css.count("}"):  # the parser closes open blocks
+    # The parser closes open blocks, so one more brace is an error only if all are closed.
+    *tokens, brace = tinycss2.parse_component_value_list(css + "}")
+    if not isinstance(brace, ast.ParseError):
         raise ValueError(f"{name} lacks a closing brace")
     parsed: list[ast.Node] = tinycss2.parse_stylesheet(tokens, True, True)
     for node in parsed:
@@ -72,10 +73,9 @@ def _rules(nodes: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
     """Yield the text of each rule that can apply."""
     for node in nodes:
         if isinstance(node, ast.QualifiedRule):
-            matching = [text for text, parts in _selectors(node.prelude) if _can_apply(parts, used)]
-            body = _declarations(node.content)
-            if matching and body:
-                yield from _for_both_schemes(matching, body)
+            matching = [s for s in _selectors(node.prelude) if _can_apply(s, used)]
+            if matching and (body := _declarations(node.content)):
+                yield from _for_both_schemes([_text(s).strip() for s in matching], body)
         elif isinstance(node, ast.AtRule) and node.content is None:
             if node.lower_at_keyword != "charset":
                 yield f"@{node.at_keyword}{_text(node.prelude)};"
@@ -87,15 +87,16 @@ def _rules(nodes: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
             yield f"@{node.at_keyword}{_text(node.prelude)}{{{_text(node.content)}}}"
 
 
-def _selectors(prelude: list[ast.Node]) -> Iterator[tuple[str, list[ast.Node]]]:
-    """Yield the text and the tokens of each selector of a list."""
-    parts: list[ast.Node] = []
-    for token in [*prelude, None]:
-        if token is None or token == ",":
-            yield _text(parts).strip(), parts
-            parts = []
+def _selectors(prelude: list[ast.Node]) -> Iterator[list[ast.Node]]:
+    """Yield the tokens of each selector of a list."""
+    tokens: list[ast.Node] = []
+    for token in prelude:
+        if token == ",":
+            yield tokens
+            tokens = []
         else:
-            parts.append(token)
+            tokens.append(token)
+    yield tokens
 
 
 def _can_apply(selector: list[ast.Node], used: set[str]) -> bool:
@@ -151,7 +152,7 @@ def _without_unused(rule: str, names: set[str], css: str) -> str:
 
     rule = re.sub(r"([{;])(--[\w-]+):(?:[^;{}\"']|\"[^\"]*\"|'[^']*')*(?=[;}])", keep_used, rule)
     rule = re.sub(r"([{;]);+", r"\1", rule).replace(";}", "}")
-    while re.search(r"[^{}]*\{\}", rule):
+    while "{}" in rule:
         rule = re.sub(r"[^{}]*\{\}", "", rule)
     return rule
 

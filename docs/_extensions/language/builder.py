@@ -1,33 +1,41 @@
-"""Build the site of the second language from translated pages and links to the English ones."""
+"""Build the site of a language from translated pages and links to the English ones."""
 
 import re
 from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
+from babel import Locale
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ConfigError
 
-from _extensions.paths import SECOND_LANGUAGE, is_translated
+from _extensions.paths import (
+    SOURCE_LANGUAGE,
+    is_source_language,
+    is_translated,
+    language_folder,
+    root_address,
+)
 
 LINK = re.compile(r'<a (?=[^>]*\bhref="((?:\.\./)+)[^"]*\.html\b)(?![^>]*\bhreflang=)')
 
 
 class TranslationBuilder(StandaloneHTMLBuilder):
-    """HTML builder that, in the second language, writes translated pages only.
+    """HTML builder that, in any language but English, writes translated pages only.
 
-    The site of the second language is a folder of the English one, so links to all other pages
-    lead to the folder above.
+    The site of such a language is a folder of the English one, so links to all other pages lead to
+    the folder above.
     """
 
     def is_english_only(self, docname: str) -> bool:
-        """Return whether a link to this page leads out of the second language."""
-        if self.config.language == "en" or docname not in self.env.found_docs:
+        """Return whether a link to this page leads out of the folder of this language."""
+        if is_source_language(self.config) or docname not in self.env.found_docs:
             return False
-        return not is_translated(self._app, docname)
+        return not is_translated(self._app, docname, self.config.language)
 
     def get_target_uri(self, docname: str, typ: str | None = None) -> str:
         """Return the address of a page, relative to the root of this language."""
@@ -54,9 +62,18 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
 
 def set_base_address(_app: Sphinx, config: Config) -> None:
-    """Append the folder of the second language to the address of the site."""
-    if config.language != "en" and config.html_baseurl:
-        config.html_baseurl += f"{SECOND_LANGUAGE}/"
+    """Append the folder of this language to the address of the site.
+
+    Raises
+    ------
+    ConfigError
+        If ``languages`` in ``conf.py`` has no folder for this language.
+    """
+    if config.language not in (names := [SOURCE_LANGUAGE, *config.languages]):
+        expected = f"expected one of {names}; add its folder to `languages` in conf.py"
+        raise ConfigError(f"the language is {config.language!r}, {expected}")
+    if config.html_baseurl:
+        config.html_baseurl += language_folder(config)
 
 
 def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
@@ -68,23 +85,33 @@ def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -
 def add_language_links(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Add links to the same page in the other language, if it exists there."""
-    is_source_page = page in app.env.found_docs
-    if not app.tags.has("bilingual") or (is_source_page and not is_translated(app, page)):
+    """Add links to the same page in the other languages in which it exists."""
+    if not app.tags.has("multilingual"):
         return
-    is_english = app.config.language == "en"
-    folder = f"{SECOND_LANGUAGE}/" if is_english else "../"
-    context["other_language"] = f"{context['content_root']}{folder}{page}.html"
-    if tree is not None and context["pageurl"]:
-        uri = app.builder.get_target_uri(page)
-        root = app.config.html_baseurl
-        root = root if is_english else root.removesuffix(f"{SECOND_LANGUAGE}/")
-        context["languages"] = {"en": root + uri, "zh-CN": f"{root}{SECOND_LANGUAGE}/{uri}"}
+    folders, uri = {SOURCE_LANGUAGE: ""}, app.builder.get_target_uri(page)
+    for language, folder in app.config.languages.items():
+        if page not in app.env.found_docs or is_translated(app, page, language):
+            folders[language] = f"{folder}/"
+    root = context["content_root"] + ("" if is_source_language(app.config) else "../")
+    context["language_links"] = [
+        (
+            language.replace("_", "-"),
+            Locale.parse(language).get_language_name(),
+            root + folder + uri,
+        )
+        for language, folder in folders.items()
+        if language != app.config.language
+    ]
+    if tree is not None and context["pageurl"] and len(folders) > 1:
+        context["alternates"] = {
+            language.replace("_", "-"): root_address(app.config) + folder + uri
+            for language, folder in folders.items()
+        }
 
 
 def mark_english_links(app: Sphinx, exception: Exception | None) -> None:
     """Set ``hreflang`` on links to English pages; site.css shows it beside the link."""
-    if exception or app.builder.name != "html" or app.config.language == "en":
+    if exception or app.builder.name != "html" or is_source_language(app.config):
         return
     for path in Path(app.outdir).rglob("*.html"):
         root = "../" * len(path.relative_to(app.outdir).parents)

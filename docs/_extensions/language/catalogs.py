@@ -10,7 +10,7 @@ from sphinx.config import Config
 from sphinx.locale import _
 from sphinx.util.i18n import CatalogRepository
 
-from _extensions.paths import is_translated
+from _extensions.paths import is_source_language, is_translated
 
 TEXT_NODES = (
     nodes.paragraph,
@@ -35,8 +35,8 @@ def compile_catalogs(app: Sphinx, config: Config) -> None:
 
 def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
     """Mark paragraphs of a translated page that are in English because their source changed."""
-    docname = app.env.current_document.docname
-    if app.config.language == "en" or not is_translated(app, docname):
+    docname, language = app.env.current_document.docname, app.config.language
+    if is_source_language(app.config) or not is_translated(app, docname, language):
         return
     texts = (node for node in doctree.findall(nodes.Element) if isinstance(node, TEXT_NODES))
     visible = (node for node in texts if not isinstance(node.parent, nodes.field_body))
@@ -52,9 +52,9 @@ def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
 
 def write_script_messages(app: Sphinx) -> None:
     """Write ``words.js``, which maps the English messages of scripts to their translations."""
-    if app.builder.format != "html" or app.config.language == "en":
-        return
     path = app.srcdir / app.config.locale_dirs[0] / app.config.language / "LC_MESSAGES/sphinx.po"
+    if app.builder.format != "html" or not path.exists():
+        return
     with path.open("rb") as file:
         catalog = read_po(file)
     words = {

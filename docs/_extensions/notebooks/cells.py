@@ -3,17 +3,23 @@
 import ast
 import builtins
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import nbformat
-from nbformat import v4 as nbformat_v4
 from sphinx.locale import _
 
 from _extensions.claims.cells import in_words, is_glue, kinds_of, parsed
 
-v4: Any = nbformat_v4  # its functions have no types
-COLLAPSED_TAGS = {"check", "setup", "remove-input", "remove-cell", "hide-cell", "hide-input"}
+COLLAPSED_TAGS = {
+    "check",
+    "setup",
+    "fold",
+    "remove-input",
+    "remove-cell",
+    "hide-cell",
+    "hide-input",
+}
 BUILTINS = set(dir(builtins))
 
 
@@ -30,7 +36,18 @@ def notebook_cell(cell: nbformat.NotebookNode) -> list[Any]:
         metadata["jupyter"] = {"source_hidden": True}
     outputs = [] if "remove-output" in tags else page_outputs(cell)
     outputs = [_without_svg(output) for output in outputs]
-    return [v4.new_code_cell(source, metadata=metadata, outputs=outputs)]
+    return [code_cell(source, metadata, outputs)]
+
+
+def code_cell(source: str, metadata: dict[str, Any], outputs: Sequence[Any] = ()) -> dict[str, Any]:
+    """Return a cell with code; ``nbformat.v4`` would validate each, which takes seconds."""
+    code = {"execution_count": None, "source": source, "outputs": list(outputs)}
+    return {"id": "", "cell_type": "code", "metadata": metadata} | code
+
+
+def markdown_cell(source: str) -> dict[str, Any]:
+    """Return a cell with Markdown."""
+    return {"id": "", "cell_type": "markdown", "source": source, "metadata": {}}
 
 
 def _summary(cell: nbformat.NotebookNode) -> str:

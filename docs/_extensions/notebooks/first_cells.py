@@ -4,23 +4,22 @@ import ast
 import re
 import sys
 from collections.abc import Iterable
-from functools import cache
-from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, requires
+from importlib.metadata import requires
 from typing import Any
 
-from nbformat import v4 as nbformat_v4
 from packaging.requirements import Requirement
 
 from _extensions.claims.cells import parsed
-from _extensions.run.kernel import PRINTING, QUIET, XMODE
+from _extensions.notebooks.cells import code_cell
+from _extensions.run.settings import PRINTING, QUIET, XMODE
 
-v4: Any = nbformat_v4  # its functions have no types
 PACKAGE = "lookup_matmul"
 # Subpackages that need more than torch and SciPy: the module they need, and the extra that has it.
 EXTRAS = {
     "figures": ("matplotlib", "figures"),
     "sharded": ("cloudpickle", "sharded"),
 }
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # of modules with a name of their own
 REQUIREMENTS = """\
 # Requirements of this notebook{source}; what is installed already is kept.
 from importlib.util import find_spec
@@ -49,8 +48,8 @@ get_ipython().InteractiveTB.set_mode(mode="{xmode}")
 def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
     """Return both cells for a page with these sources; ``wheel`` is a URL or a file name."""
     return [
-        v4.new_code_cell(requirements_code(list(sources), wheel)),
-        v4.new_code_cell(settings_code(), metadata={"jupyter": {"source_hidden": True}}),
+        code_cell(requirements_code(list(sources), wheel), {}),
+        code_cell(settings_code(), {"jupyter": {"source_hidden": True}}),
     ]
 
 
@@ -61,7 +60,7 @@ def requirements_code(sources: list[str], wheel: str) -> str:
     code = "\n".join(sources)
     used = [names for part, names in EXTRAS.items() if re.search(rf"\b{part}\b", code)]
     bundled = bundled_distributions(["", *(extra for _, extra in used)])
-    distributions = sorted(set(map(distribution_name, modules)) - bundled)
+    distributions = sorted({DISTRIBUTIONS.get(name, name) for name in modules} - bundled)
     needed = [PACKAGE, "torch", *(module for module, _ in used), *sorted(modules)]
     is_url = "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
@@ -74,15 +73,6 @@ def requirements_code(sources: list[str], wheel: str) -> str:
         needed=repr(list(dict.fromkeys(needed))).replace("'", '"'),
         command=command,
     )
-
-
-@cache
-def distribution_name(module: str) -> str:
-    """Return the name of the distribution that has a module."""
-    try:
-        return metadata(module)["Name"]
-    except PackageNotFoundError:
-        return packages_distributions()[module][0]  # slow: it reads the files of every distribution
 
 
 def bundled_distributions(extras: list[str]) -> set[str]:

@@ -13,17 +13,15 @@ from typing import Any
 from urllib.parse import quote, urljoin
 
 from docutils import nodes
-from nbformat import v4 as nbformat_v4
 from sphinx.application import Sphinx
 
 from _extensions.claims.sentence import CODE
-from _extensions.notebooks.cells import notebook_cell
+from _extensions.notebooks.cells import markdown_cell, notebook_cell
 from _extensions.notebooks.first_cells import first_cells
 from _extensions.notebooks.markdown import Link, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
 from _extensions.run.pages import page_of
 
-v4: Any = nbformat_v4  # its functions have no types
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -60,7 +58,7 @@ def write_notebook(path: Path, cells: list[Any]) -> None:
     """Write cells as a notebook whose bytes depend on nothing else."""
     for index, cell in enumerate(cells):
         cell["id"] = f"cell-{index}"
-    notebook = v4.new_notebook(cells=cells, metadata=METADATA)
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
     text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))
     path.write_text(f"{text}\n", "utf-8")
 
@@ -77,21 +75,21 @@ def page_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
     remaining = [index for index, cell in enumerate(executed) if cell.cell_type == "code"]
     cells = [
-        v4.new_markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
+        markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
         *first_cells((executed[index].source for index in remaining), wheel_address(app)),
     ]
     for piece in (*pieces, len(executed)):
         if isinstance(piece, int):  # cells that the page removed come before their successor
             while remaining and remaining[0] <= piece:
                 cells += notebook_cell(executed[remaining.pop(0)])
-        elif cells[-1].cell_type == "code" or piece.startswith("#"):
-            cells.append(v4.new_markdown_cell(piece))
+        elif cells[-1]["cell_type"] == "code" or piece.startswith("#"):
+            cells.append(markdown_cell(piece))
         else:
-            cells[-1].source += f"\n\n{piece}"
+            cells[-1]["source"] += f"\n\n{piece}"
     if cited:
         labels = sorted(cited, key=lambda label: (len(label), label))
         sources = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in labels)
-        cells.append(v4.new_markdown_cell(f"## Sources of this notebook\n\n{sources}"))
+        cells.append(markdown_cell(f"## Sources of this notebook\n\n{sources}"))
     return cells
 
 

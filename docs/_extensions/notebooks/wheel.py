@@ -4,17 +4,14 @@ from hatchling.builders.wheel import WheelBuilder
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from _extensions.paths import ROOT, SECOND_LANGUAGE
+from _extensions.paths import ROOT, is_source_language, root_address
 
 NAME = "lookup_matmul-{version}-py3-none-any.whl"
 
 
 def wheel_address(app: Sphinx) -> str:
     """Return the URL of the wheel, or its file name if the site has no address."""
-    root: str = app.config.html_baseurl
-    if app.config.language != "en":
-        root = root.removesuffix(f"{SECOND_LANGUAGE}/")
-    return f"{root}{NAME.format(version=app.config.release)}"
+    return f"{root_address(app.config)}{NAME.format(version=app.config.release)}"
 
 
 def add_wheel_links(_app: Sphinx, config: Config) -> None:
@@ -23,7 +20,7 @@ def add_wheel_links(_app: Sphinx, config: Config) -> None:
     Only pages in the top folder can use the link.
     """
     name = NAME.format(version=config.release)
-    folder = "" if config.language == "en" else "../"
+    folder = "" if is_source_language(config) else "../"
     config.myst_substitutions |= {
         "wheel": f'<a href="{folder}{name}" download>{name}</a>',
         "install": f"```sh\npython -m pip install {name}\n```",
@@ -37,7 +34,7 @@ def build_wheel(app: Sphinx, exception: Exception | None) -> None:
     """
     if app.builder.name != "html":
         return
-    if app.config.language != "en":  # it uses the English site's; delete an earlier build's
+    if not is_source_language(app.config):  # it uses the English site's; delete an earlier build's
         (app.outdir / NAME.format(version=app.config.release)).unlink(missing_ok=True)
     elif not (exception or app._warncount):
         list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))

@@ -1,88 +1,47 @@
-"""Run the cells of a page in a kernel of its own, independent of the machine's and user's settings.
-
-On a machine with torch's CUDA build and no driver, libraries log messages that have nothing to do
-with the page. Their logging is turned off, since text on standard error fails the build.
-"""
+"""Run the cells of a page in a kernel of its own."""
 
 import ast
 import asyncio
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
-from nbformat import v4 as nbformat_v4
 
 from _extensions.run.cache import package_folder
-from _extensions.run.disturb import NAME
+from _extensions.run.forked_kernel import ForkedKernel, fork_server
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
+from _extensions.run.outputs import error_output, merge_streams, unwanted_effect
 from _extensions.run.pages import Page
+from _extensions.run.settings import FLAGS, QUIET, REPORT
 
-v4: Any = nbformat_v4  # its functions have no types
-
-# Tensors of five columns fit a phone. linewidth counts characters.
-PRINTING = """import torch as _torch
-_torch.set_printoptions(linewidth=56, sci_mode=False)
-del _torch"""
-# A thread forwards what libraries write below Python to the page, and a kernel does not wait for
-# it: on a busy machine a cell could end first, and a warning would be lost. So each cell waits.
-# If a cell replaces a stream and does not restore it, the wait would never end.
-FLUSH_STREAMS = """
-import select as _select, sys as _sys, time as _time
-
-_streams = (_sys.stdout, _sys.stderr)
-
-def _flush(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sleep):
-    if (sys.stdout, sys.stderr) != streams:
-        sys.stdout, sys.stderr = streams
-        print("sys.stdout was replaced; use contextlib.redirect_stdout", file=sys.stderr)
-    pipes = [stream._fid for stream in streams if stream._fid is not None]
-    sleep(0.001)
-    while select(pipes, [], [], 0)[0]:
-        sleep(0.001)
-
-get_ipython().events.register("post_run_cell", _flush)
-del _flush, _select, _streams, _sys, _time
-"""
-DISTURB = f"""
-__import__("runpy").run_path({str(Path(__file__).with_name("disturb.py"))!r})["install"](
-    get_ipython()
-)
-"""
-XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
-FLAGS = [
-    f"--InteractiveShell.xmode={XMODE}",
-    "--HistoryManager.enabled=False",
-    f"--IPKernelApp.exec_lines={PRINTING}",
-    f"--IPKernelApp.exec_lines={FLUSH_STREAMS}",
-    f"--IPKernelApp.exec_lines={DISTURB}",
-]
 START_S = 120  # a kernel imports torch, on a busy machine
-MAX_OUTPUT_CHARACTERS = 500_000  # of a cell; a large figure has 50,000
-QUIET = {
-    "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
-    "TORCH_CPP_LOG_LEVEL": "ERROR",  # and logs that some memory is older than what it measures
-    "CUDA_HOME": "",  # torch.utils.cpp_extension logs a compiler without a driver,
-    "CUDA_PATH": "",  # wherever it finds one
-    # Threads that spin while they wait keep the cores from other pages, which take up to ten times
-    # as long. Pages that measure use one thread, which does not wait.
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
 OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
+class Kernels(NamedTuple):
+    """What kernels of pages have in common: their environment, and the server that forks them."""
+
+    environment: dict[str, str]
+    server: subprocess.Popen[str] | None
+
+
 @contextmanager
-def kernel_environment() -> Iterator[dict[str, str]]:
-    """Yield the environment of kernels: an observer, and a temporary folder for profiles."""
+def prepare_kernels() -> Iterator[Kernels]:
+    """Yield an environment with an observer and a temporary folder for profiles, and a server.
+
+    Where a process with libraries cannot be forked safely, kernels are started without a server.
+    """
     with TemporaryDirectory(prefix="lookup-") as folder:
         compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
         python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
@@ -94,11 +53,16 @@ def kernel_environment() -> Iterator[dict[str, str]]:
             "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
             PACKAGE_VARIABLE: str(package_folder()),
         }
-        yield os.environ | QUIET | variables
+        environment = os.environ | QUIET | variables
+        if sys.platform == "linux":
+            with fork_server(environment) as server:
+                yield Kernels(environment, server)
+        else:
+            yield Kernels(environment, None)
 
 
 async def run_page(
-    page: Page, environment: dict[str, str], timeout_s: int, *, allow_errors: bool = False
+    page: Page, kernels: Kernels, timeout_s: int, *, allow_errors: bool = False
 ) -> bool:
     """Run the cells of a page, and return whether all succeeded.
 
@@ -107,7 +71,7 @@ async def run_page(
     """
     assert page.notebook, f"{page.name} has no cells to run"
     with TemporaryDirectory(
-        prefix="page-", dir=environment["TMPDIR"], ignore_cleanup_errors=True
+        prefix="page-", dir=kernels.environment["TMPDIR"], ignore_cleanup_errors=True
     ) as name:
         folder = Path(name)
         log, working_directory = folder / "reads.log", folder / "empty"
@@ -120,7 +84,12 @@ async def run_page(
         )
         options: Any = {"timeout": timeout_s, "allow_errors": allow_errors, "record_timing": False}
         client = NotebookClient(page.notebook, manager, **options)
-        environment = environment | {LOG_VARIABLE: str(log)}
+        if kernels.server:
+            manager.provisioner = ForkedKernel(
+                parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
+            )
+            manager.provisioner.server = kernels.server
+        environment = kernels.environment | {LOG_VARIABLE: str(log)}
         succeeded = await _run_cells(client, manager, environment, working_directory, page)
         if succeeded and client.code_cells_executed:
             page.digests = _read_log(log)
@@ -153,19 +122,19 @@ async def _run_cells(
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
             cell.outputs = merge_streams(cell.get("outputs", []))
-            if message := _unwanted_effect(cell, working_directory):
-                cell.outputs = [_error_output("RuntimeError", message)]
+            if message := unwanted_effect(cell, working_directory):
+                cell.outputs = [error_output("RuntimeError", message)]
                 return False
         page.assertions, page.powerless = await _read_assertions(kernel_client, notebook)
     except CellExecutionError:
         pass
     except CellTimeoutError:
         reason = f"it ran for too long, more than {client.timeout} s"
-        cell.outputs = [*merge_streams(cell.outputs), _error_output("TimeoutError", reason)]
+        cell.outputs = [*merge_streams(cell.outputs), error_output("TimeoutError", reason)]
     except Exception as error:  # a dead kernel, or one that could not start for any reason
         if _is_cancelled():  # nbclient takes it for a dead kernel
             raise asyncio.CancelledError from None
-        output = _error_output(type(error).__name__, str(error))
+        output = error_output(type(error).__name__, str(error))
         cell.outputs = [*merge_streams(cell.outputs), output]
     else:
         return True
@@ -184,10 +153,8 @@ async def _read_assertions(
 
     Each of these has the index of its cell, its line in the cell, and a reason.
     """
-    expressions = {"report": f"{NAME}.report()"}
-    reply = await kernel_client.execute(
-        "", silent=True, user_expressions=expressions, reply=True, timeout=START_S
-    )
+    options = {"silent": True, "user_expressions": {"report": REPORT}}
+    reply = await kernel_client.execute("", **options, reply=True, timeout=START_S)
     text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
     report = json.loads(ast.literal_eval(text))
     sources = [cell.source for cell in notebook.cells]
@@ -198,43 +165,6 @@ async def _read_assertions(
 def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _error_output(name: str, message: str) -> NotebookNode:
-    output: NotebookNode = v4.new_output("error", ename=name, evalue=message, traceback=[])
-    return output
-
-
-def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
-    """Return what is wrong with the outputs of a cell or with the files that it left."""
-    size = sum(len(json.dumps(output)) for output in cell.outputs)
-    if size > MAX_OUTPUT_CHARACTERS:
-        return f"its output has {size:,} characters, at most {MAX_OUTPUT_CHARACTERS:,}; show less"
-    if names := sorted(path.name for path in working_directory.iterdir()):
-        return f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
-    return None
-
-
-def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Merge the pieces of each stream into one output, at the place of the first piece.
-
-    MyST-NB and nbclient do it in a time that grows with the square of a line's length.
-    """
-    merged, pieces = list[NotebookNode](), dict[str, list[str]]()
-    for output in outputs:
-        if output.output_type != "stream":
-            merged.append(output)
-        elif output.name in pieces:
-            pieces[output.name].append(output.text)
-        else:
-            merged.append(output)
-            pieces[output.name] = [output.text]
-    for output in merged:
-        if output.output_type == "stream":
-            lines = "".join(pieces[output.name]).rstrip().split("\n")
-            # A carriage return starts the line again, as progress bars do.
-            output.text = "".join(line.rpartition("\r")[2] + "\n" for line in lines)
-    return merged
 
 
 def _read_log(log: Path) -> dict[str, str]:

@@ -14,9 +14,8 @@ class Case(NamedTuple):
     """One form of a computation and the sizes of its inputs.
 
     ``form`` is ``"lookup"``, ``"one-hot built and multiplied"`` or ``"multiplication alone"``, of
-    one-hot rows that exist; recordings have others, also with ``bags``, which share the ids evenly.
-    ``direction`` is ``"forward"``, or ``"backward"`` for the gradient of the table. ``dtype`` is
-    ``"float32"``, ``"tf32"``, ``"bfloat16"`` or ``"float16"``.
+    one-hot rows that exist; recordings have others, also of ``bags``, which share the ids evenly.
+    ``direction`` is ``"forward"``, or ``"backward"`` for the gradient of the table.
     """
 
     form: str
@@ -24,7 +23,7 @@ class Case(NamedTuple):
     vocab_size: int
     dim: int
     ids: int
-    dtype: str = "float32"
+    dtype: str = "float32"  # or "tf32", "bfloat16", "float16"
     bags: int = 0
 
 

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, DTYPES, Case
-from lookup_matmul.equality.assertions import assert_within, rounding_bound
+from lookup_matmul.equality import assert_within, rounding_bound
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 

@@ -42,11 +42,11 @@ def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
     cases = []
     for direction, dtype, dim, vocab_sizes, forms in PLAN:
         ids, bags = (IDS[device], 0) if direction != "bags" else (BAGS * BAG_SIZE, BAGS)
-        way = "backward" if direction == "backward" else "forward"
+        passed = "backward" if direction == "backward" else "forward"
         if (dtype == "tf32" and device == "cpu") or (quick and (dtype, dim) != ("float32", 128)):
             continue
         for vocab_size in vocab_sizes:
-            sizes = (way, vocab_size, dim, ids, dtype, bags)
+            sizes = (passed, vocab_size, dim, ids, dtype, bags)
             cases += [Case(form, *sizes) for form in forms if not quick or vocab_size == 1024]
     return [case for case in cases if not (quick and case.form == COMPILED)]  # which takes seconds
 
@@ -56,8 +56,7 @@ def processor() -> str:
 
     Examples
     --------
-    >>> isinstance(processor(), str)
-    True
+    >>> name = processor()
     """
     cpuinfo = Path("/proc/cpuinfo")  # Linux; platform knows only the architecture there
     lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
@@ -69,16 +68,16 @@ def provenance(device: str) -> dict[str, str | int | None]:
     """Return the device, the versions, the threads and the date of a measurement made now."""
     check_device(device)
     installed = {package.name: package.version for package in distributions()}
-    gpu, driver = device == "cuda", None
-    if gpu:
+    is_gpu, driver = device == "cuda", None
+    if is_gpu:
         with suppress(OSError):  # a container may lack nvidia-smi
-            answer = subprocess.run(DRIVER, capture_output=True, text=True, check=False)
-            driver = answer.stdout.strip() or None
+            completed = subprocess.run(DRIVER, capture_output=True, text=True, check=False)
+            driver = completed.stdout.strip() or None
     return {
         "kind": device,
-        "device": torch.cuda.get_device_name() if gpu else processor(),
+        "device": torch.cuda.get_device_name() if is_gpu else processor(),
         "driver": driver,
-        "cuda": torch.version.cuda if gpu else None,
+        "cuda": torch.version.cuda if is_gpu else None,
         "torch": torch.__version__,
         "triton": installed.get("triton"),
         "package": installed.get("lookup-matmul"),
@@ -89,10 +88,9 @@ def provenance(device: str) -> dict[str, str | int | None]:
 
 
 def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
-    """Record a device and return the path of the JSON file, named after the device.
+    """Record a device, and return the path of the JSON file, which is named after the device.
 
-    The file is replaced after each group of cases that share their inputs. A device that is not
-    present, or neither ``"cpu"`` nor ``"cuda"``, is a ValueError.
+    Raise ValueError for a device that is not present, or neither ``"cpu"`` nor ``"cuda"``.
 
     Examples
     --------
@@ -116,10 +114,10 @@ def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
 
 
 def measure_cases(cases: list[Case], device: str, *, rounds: int) -> list[dict[str, Any]]:
-    """Time cases that differ in their form only side by side, each after a check of its result.
+    """Time forms of one case side by side, each after a check of its result.
 
-    Returns the fields of each case, with the spread of its times, on a GPU also ``graph``, the
-    same for a CUDA graph, or with the reason why it was not timed under ``skipped``.
+    Return the fields of each case with the spread of its times, on a GPU also of a CUDA graph under
+    ``graph``; or with the reason why it was not timed under ``skipped``.
     """
     results = {case: case._asdict() for case in cases}
     calls: dict[tuple[Case, int], Call] = {}  # by case and number of its calls

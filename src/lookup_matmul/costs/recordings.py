@@ -21,7 +21,7 @@ Times = tuple[float, float, float]  # low, median and high
 def read_recordings(folder: str | Path) -> dict[str, dict[str, Any]]:
     """Return the recordings of a folder by the names of their files, those of GPUs first.
 
-    A malformed file is a ValueError with the file, the field and the remedy.
+    Raise ValueError with the file, the field and the remedy for a malformed file.
 
     Examples
     --------
@@ -89,8 +89,8 @@ def vocabulary_curves(
 ) -> tuple[list[int], dict[str, list[Times]]]:
     """Return vocabulary sizes, and the times of each form there as (low, median, high) in µs.
 
-    ``sizes`` are fields that all cases share, such as ``dim``. A form that lacks a vocabulary size
-    of the lookup is left out. Times are those of CUDA graphs if all cases have them.
+    ``sizes`` are fields that all cases share, such as ``dim``. Forms that lack a vocabulary size of
+    the lookup are left out. Times are those of CUDA graphs if all cases have them.
 
     Examples
     --------

@@ -23,9 +23,9 @@ def time_side_by_side(
 ) -> dict[Any, Spread]:
     """Time calls in turns, so that a change of the machine's speed affects all of them.
 
-    In each of at least two rounds, each call, without arguments, is warmed up and then timed for
-    about ``block_s`` seconds, or once if it takes longer, by :class:`torch.utils.benchmark.Timer`,
-    which waits for a GPU. Returns the spread over the rounds under the name of each call.
+    In each of at least two rounds, :class:`torch.utils.benchmark.Timer` warms up each call and
+    times it for about ``block_s`` seconds, or once if it takes longer. It waits for a GPU. Return
+    the spread over the rounds under the name of each call.
 
     Examples
     --------

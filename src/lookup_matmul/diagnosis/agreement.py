@@ -9,9 +9,14 @@ from lookup_matmul.diagnosis import report
 from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.report import Agreement
-from lookup_matmul.diagnosis.run import Outcome, Pair, compute_output, describe_error
-from lookup_matmul.diagnosis.run import renormalize_table as renormalize
-from lookup_matmul.equality.assertions import bits_differ, difference, rounding_bound
+from lookup_matmul.diagnosis.run import (
+    Outcome,
+    Pair,
+    compute_output,
+    describe_error,
+    renormalize_table,
+)
+from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
 def compare_outputs(pair: Pair) -> Agreement:
@@ -49,27 +54,24 @@ def compare_outcomes(
         texts = [f"{name} {failure}" for name, failure in failures.items() if failure]
         return Agreement(report.NOT_COMPARABLE, reason="; ".join(texts))
     if a.shape != b.shape:
-        return Agreement(
-            report.DIFFERENT, reason=f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b"
-        )
+        shapes = f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b"
+        return Agreement(report.DIFFERENT, reason=shapes)
     gap = difference(a, b).nan_to_num(torch.inf, torch.inf)
     gap = gap.masked_fill(a.isnan() & b.isnan(), 0.0)
     rounded = torch.as_tensor(bound, dtype=torch.float64, device=gap.device)
     accepted = torch.maximum(rounded, tolerance.atol + tolerance.rtol * b.double().abs())
     # A bound that overflows allows no infinity.
     mask = (gap > accepted) | gap.isinf()
-    verdict, dtypes = report.DIFFERENT, ""
-    if a.dtype != b.dtype:
-        dtypes = f"dtype {a.dtype} in a, {b.dtype} in b"
+    dtypes = f"dtype {a.dtype} in a, {b.dtype} in b" if a.dtype != b.dtype else ""
+    verdict = report.DIFFERENT
     if not mismatch and not mask.any():
         mask = gap > rounded
         if dtypes or mask.any():
             verdict = report.TOLERANCE if any(tolerance) else report.DIFFERENT
+        elif (mask := bits_differ(a, b)).any():
+            verdict = report.ROUNDING if rounded.any() else report.VALUE
         else:
-            mask = bits_differ(a, b)
-            verdict = (
-                (report.ROUNDING if rounded.any() else report.VALUE) if mask.any() else report.BITS
-            )
+            verdict = report.BITS
     agreement = Agreement(
         verdict,
         total=a.numel(),
@@ -92,22 +94,18 @@ def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor]:
         failure = "has no gradient: its table does not require one"
         return Outcome(failure=failure), "", no_bound
     try:
-        leaf = renormalize(side, pair.batch).clone().requires_grad_()
+        leaf = renormalize_table(side, pair.batch).clone().requires_grad_()
         with torch.enable_grad(), pair.autocast_context():
             output = compute_output(side, pair.batch, leaf)
-        output_gradient = _make_output_gradient(output)
+        # Positive numbers, whose product with a zero is never a negative zero.
+        generator = torch.Generator("cpu").manual_seed(0)
+        numbers = torch.rand(output.shape, generator=generator, device="cpu") + 0.5
+        output_gradient = numbers.to(output.device, output.dtype)
         (gradient,) = torch.autograd.grad(output, leaf, output_gradient)
     except (NotImplementedError, RuntimeError) as error:
         return Outcome(failure=describe_error(error)), "", no_bound
     bound = _bound_gradient(side, pair.batch, output_gradient)
     return Outcome(gradient.to_dense()), str(gradient.layout).removeprefix("torch."), bound
-
-
-def _make_output_gradient(output: torch.Tensor) -> torch.Tensor:
-    """Return positive numbers, whose product with a zero is never a negative zero."""
-    generator = torch.Generator("cpu").manual_seed(0)
-    numbers = torch.rand(output.shape, generator=generator, device="cpu") + 0.5
-    return numbers.to(output.device, output.dtype)
 
 
 def _bound_outputs(pair: Pair) -> torch.Tensor | float:

@@ -1,15 +1,16 @@
-"""Causes in single numbers and in their formats, which products and copies treat differently."""
+"""Causes in the numbers of a table: their dtype, special values, precision and scale."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import log10
 
 import torch
 
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy, change_both, set_options
-from lookup_matmul.equality.assertions import bits_of
+from lookup_matmul.equality import bits_of
 
 
 def dtype(pair: Pair) -> list[Remedy]:
@@ -130,3 +131,64 @@ def matmul_precision(pair: Pair) -> list[Remedy]:
     evidence = f"the product of {side.label} uses the weights shortened, not in {side.table.dtype}"
     advice = "torch.set_float32_matmul_precision('highest'), or a wider dtype"
     return [Remedy("reduced matmul precision", advice, set_options(in_float64=True), evidence)]
+
+
+def row_scale(pair: Pair) -> list[Remedy]:
+    """Propose to multiply the rows of a by one number, or to rescale them to the lengths of b."""
+    if pair.callables:
+        return []
+
+    def rescale(pair: Pair) -> Pair:
+        ids, factors, evidence = _find_factors(pair)
+        if not evidence:
+            return pair
+        table, error = pair.a.table.clone(), _scaling_error(pair)
+        table[ids] = (table[ids].double() * factors).to(table.dtype)
+        return pair.with_side(replace(pair.a, stored_table=table, relative_error=error))
+
+    advice = "multiply or normalize the rows of both in the same way, or of none"
+    return [Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)]
+
+
+def _scaling_error(pair: Pair) -> float:
+    """Bound the relative error of a number that was multiplied or divided."""
+    return 4 * max(torch.finfo(side.table.dtype).eps for side in pair.sides)
+
+
+def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
+    """Return the rows that are read, their factors from a to b, and the evidence, if any."""
+    (a, b), error = pair.sides, _scaling_error(pair)
+    valid = ~pair.batch.out_of_range(min(len(a.table), len(b.table)))
+    ids = torch.unique(pair.batch.bags.ids[valid])
+    if a.table.shape[1] != b.table.shape[1]:
+        return ids, ids, ""
+    x, y = (side.table[ids].double().nan_to_num(0.0, 0.0, 0.0) for side in pair.sides)
+    factors = ((x * y).sum(1, True) / (x * x).sum(1, True)).nan_to_num(1.0)
+    # A number fits by chance with a probability of about the error, and one row always fits.
+    free_numbers = min(len(torch.unique(rows[rows != 0].abs())) for rows in (x, y)) - 1
+    nonzero = x.any(1)
+    is_multiple = ((x * factors - y).abs() <= error * y.abs()).all()
+    if not is_multiple or error**free_numbers > 1e-12 or nonzero.sum() < 2:
+        return ids, factors, ""
+    factor, root = float(factors[nonzero][0]), x.shape[1] ** 0.5
+    lengths = [rows[nonzero].norm(dim=1) for rows in (x, y)]
+    evidence = ""
+    if _are_equal(factors[nonzero], error) and abs(factor - 1) > error:
+        evidence = f"{b.label} holds {format_factor(factor, error)} times the numbers of {a.label}"
+        for number, name in ((root, "the square root"), (1 / root, "one over the square root")):
+            if abs(factor - number) <= error * number:
+                evidence += f", which is {name} of the embedding dimension"
+    elif any(_are_equal(length, error) for length in lengths):
+        limits = [(f"{float(n.min()):.3g}", f"{float(n.max()):.3g}") for n in lengths]
+        ranges = [" to ".join(dict.fromkeys(pair)) for pair in limits]
+        evidence = f"the lengths are {ranges[0]} in {a.label} and {ranges[1]} in {b.label}"
+    return ids, factors, evidence and f"in the rows that were read, {evidence}"
+
+
+def _are_equal(numbers: torch.Tensor, error: float) -> bool:
+    return bool(numbers.max() - numbers.min() <= error * numbers.abs().max())
+
+
+def format_factor(number: float, error: float) -> str:
+    """Format a number with the digits that its relative error leaves it, at most six."""
+    return f"{number:.{min(6, int(-log10(error)))}g}"

@@ -9,7 +9,7 @@ import torch
 from lookup_matmul.diagnosis.layers import Side, format_rows, join_labels
 from lookup_matmul.diagnosis.run import Pair, renormalize_table
 from lookup_matmul.diagnosis.search import ProposeRemedies, Remedy, change_both, set_options
-from lookup_matmul.equality.assertions import bits_differ
+from lookup_matmul.equality import bits_differ
 
 RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
 
@@ -109,40 +109,36 @@ def bias(pair: Pair) -> list[Remedy]:
 
 def padding_row(pair: Pair) -> list[Remedy]:
     """Propose to count a bag's padding entries, or to zero a lookup's padding row in both."""
-    sides = [side for side in pair.sides if side.padding_idx is not None]
-    remedies = []
+    sides, remedies = [side for side in pair.sides if side.padding_idx is not None], []
     if bags := [side for side in sides if side.kind == "EmbeddingBag"]:
         evidence = ", ".join(
             f"{side.label} leaves out every entry with the id {side.padding_idx}" for side in bags
         )
         advice = "make the EmbeddingBag without padding_idx, or leave these entries out of both"
-        count = change_both(
+        count_padding = change_both(
             lambda s: replace(s, padding_idx=None) if s.kind == "EmbeddingBag" else s
         )
-        remedies.append(Remedy("padding_idx", advice, count, evidence))
-    for side in sides:
-        if not side.table[side.padding_idx].any():
-            remedies.append(_zero_padding_row(side, pair.opposite(side)))
+        remedies.append(Remedy("padding_idx", advice, count_padding, evidence))
+    for side in pair.sides:
+        row, opposite = side.padding_idx, pair.opposite(side)
+        if row is None or side.table[row].any():
+            continue
+        evidence = (
+            f"row {row}, the padding row of {side.label}, is zero there and not in {opposite.name}"
+        )
+        advice = f"zero row {row} of the table of {opposite.name}, too"
+        if opposite.kind == "Linear":
+            advice += f", which is column {row} of its weight"
+        zero_row = change_both(partial(_zero_row, row))
+        remedies.append(Remedy("padding_idx", advice, zero_row, evidence))
     return remedies
 
 
-def _zero_padding_row(padded: Side, opposite: Side) -> Remedy:
-    row = padded.padding_idx
-    assert row is not None
-
-    def zero_row(side: Side) -> Side:
-        if side.stored_table is None or row >= len(side.table):
-            return side
-        index = torch.tensor([row], device=side.table.device)
-        return replace(side, stored_table=side.table.index_fill(0, index, 0.0))
-
-    evidence = (
-        f"row {row}, the padding row of {padded.label}, is zero there and not in {opposite.name}"
-    )
-    advice = f"zero row {row} of the table of {opposite.name}, too"
-    if opposite.kind == "Linear":
-        advice += f", which is column {row} of its weight"
-    return Remedy("padding_idx", advice, change_both(zero_row), evidence)
+def _zero_row(row: int, side: Side) -> Side:
+    if side.stored_table is None or row >= len(side.table):
+        return side
+    index = torch.tensor([row], device=side.table.device)
+    return replace(side, stored_table=side.table.index_fill(0, index, 0.0))
 
 
 def max_norm(pair: Pair) -> list[Remedy]:
@@ -192,41 +188,30 @@ def _renormalize_both(limited: Side, pair: Pair) -> Pair:
     return change_both(renormalize)(pair) if is_settled else pair
 
 
-def _gradient_option(name: str, advice: str, evidence: str, **options: Any) -> ProposeRemedies:
-    """Return a cause: an option that changes only gradients and differs from the one given."""
+def _propose_option(
+    name: str, option: str, value: Any, evidence: str, advice: str, pair: Pair
+) -> list[Remedy]:
+    """Propose a value for an option that changes only gradients, where a side has another."""
+    sides = [side for side in pair.sides if getattr(side, option) != value]
+    if not sides:
+        return []
+    rows = " and ".join(str(side.padding_idx) for side in sides)
+    text = evidence.format(join_labels(sides), rows)
+    return [Remedy(name, advice, set_options(**{option: value}), text)]
 
-    def propose(pair: Pair) -> list[Remedy]:
-        sides = [s for s in pair.sides if any(getattr(s, k) != v for k, v in options.items())]
-        padding = " and ".join(str(side.padding_idx) for side in sides)
-        text = evidence.format(join_labels(sides), padding)
-        return [Remedy(name, advice, set_options(**options), text)] if sides else []
 
-    return propose
-
-
-GRADIENT_CAUSES = (
-    _gradient_option(
-        "frozen",
-        "call weight.requires_grad_(), or make the layer with from_pretrained(..., freeze=False)",
-        "no gradient reaches {0}",
-        requires_grad=True,
-    ),
-    _gradient_option(
-        "padding_idx",
-        "make the layer without padding_idx, or zero the row's gradient in both",
-        "no gradient reaches row {1} of {0}",
-        padding_idx=None,
-    ),
-    _gradient_option(
-        "scale_grad_by_freq",
-        "make the layer with scale_grad_by_freq=False",
-        "the gradient of a row is divided by how often its id comes in {0}",
-        scale_grad_by_freq=False,
-    ),
-    _gradient_option(
-        "sparse gradient",
-        "make the layer with sparse=False, or call weight.grad.to_dense() before you compare",
-        "only the rows that were read are in the gradient of {0}",
-        sparse=False,
-    ),
+# Name, option and its value without an effect, evidence, and advice.
+GRADIENT_OPTIONS = (
+    ("frozen", "requires_grad", True, "no gradient reaches {0}",
+     "call weight.requires_grad_(), or make the layer with from_pretrained(..., freeze=False)"),
+    ("padding_idx", "padding_idx", None, "no gradient reaches row {1} of {0}",
+     "make the layer without padding_idx, or zero the row's gradient in both"),
+    ("scale_grad_by_freq", "scale_grad_by_freq", False,
+     "the gradient of a row is divided by how often its id comes in {0}",
+     "make the layer with scale_grad_by_freq=False"),
+    ("sparse gradient", "sparse", False, "only the rows that were read are in the gradient of {0}",
+     "make the layer with sparse=False, or call weight.grad.to_dense() before you compare"),
+)  # fmt: skip
+GRADIENT_CAUSES: tuple[ProposeRemedies, ...] = tuple(
+    partial(_propose_option, *option) for option in GRADIENT_OPTIONS
 )

@@ -1,11 +1,10 @@
-"""Causes in a table: its layout, the order or scale of its rows, or different weights."""
+"""Causes in a table: its layout, the order of its rows, or different weights."""
 
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from itertools import zip_longest
-from math import log10
 from typing import TypeAlias
 
 import torch
@@ -14,8 +13,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.equality.assertions import bits_differ, bits_of
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality import bits_differ, bits_of, shares_storage
 
 LEADING_COLUMNS = 8  # these differ between the rows of most tables
 
@@ -32,14 +30,12 @@ def layout(pair: Pair) -> list[Remedy]:
         weight = side.table.T if side.kind == "Linear" else side.table
         rows, columns = weight.shape
         if len(sides) == 1 or shapes[0] == shapes[1][::-1]:
-            evidence = "the table of {} ({} × {}) has its rows as columns".format(
-                side.name, *shapes[0]
-            )
-            evidence += "; being square, its shape does not show it" * (rows == columns)
+            size = " × ".join(map(str, shapes[0]))
+            evidence = f"the table of {side.name} ({size}) has its rows as columns"
+            if rows == columns:
+                evidence += "; being square, its shape does not show it"
             advice = f"transpose the table of {side.name}"
-            remedies.append(
-                _replace_weight(side, "transposed weight", advice, ".T", weight.T, evidence)
-            )
+            remedies.append(_rearrange(side, "transposed weight", advice, ".T", weight.T, evidence))
         if is_same_shape and rows != columns:
             evidence = (
                 f"the {rows} × {columns} weight of {side.label} holds its numbers in the order of "
@@ -47,15 +43,14 @@ def layout(pair: Pair) -> list[Remedy]:
             )
             code, weight = f".reshape({columns}, {rows}).T", weight.reshape(columns, rows).T
             advice = f"undo the reshape of {side.name} and transpose"
-            remedies.append(
-                _replace_weight(side, "reshaped weight", advice, code, weight, evidence)
-            )
+            remedies.append(_rearrange(side, "reshaped weight", advice, code, weight, evidence))
     return [replace(remedy, implied_by_weights=is_same_shape) for remedy in remedies]
 
 
-def _replace_weight(
+def _rearrange(
     side: Side, cause: str, advice: str, code: str, weight: torch.Tensor, evidence: str
 ) -> Remedy:
+    """Return the remedy that replaces the weight of a side, with its code."""
     name, table = side.name, weight.T if side.kind == "Linear" else weight
     statement = f"{name}.weight = torch.nn.Parameter({name}.weight{code}.contiguous())"
     statement = f"{name} = {name}{code}" if side.kind == "table" else statement
@@ -73,11 +68,10 @@ def row_order(pair: Pair) -> list[Remedy]:
     find_moves = cache(_find_moves)  # many combinations of remedies leave the tables as they are
 
     def reorder(pair: Pair) -> Pair:
-        moves = _moves_within(pair, find_moves(bits_of, pair.a.table, pair.b.table))
-        moves = moves or _moves_within(pair, find_moves(_directions, pair.a.table, pair.b.table))
+        moves, rows = find_moves(pair.a.table, pair.b.table)[0], range(len(pair.b.table))
+        moves = {row: source for row, source in moves.items() if row in rows}
         if not moves:
             return pair
-        rows = range(len(pair.b.table))
         unused = set(rows) - set(moves.values())
         vacant = iter(sorted(unused & set(moves)))
         order = [moves[i] if i in moves else i if i in unused else next(vacant) for i in rows]
@@ -85,22 +79,25 @@ def row_order(pair: Pair) -> list[Remedy]:
 
     def describe(repaired: Pair) -> str:
         for tables in (repaired, pair):  # rows that another remedy has changed may not match
-            for mark, verb in ((bits_of, "are"), (_directions, "are multiples of")):
-                if moves := find_moves(mark, tables.a.table, tables.b.table):
-                    a_rows, b_rows = format_rows(moves), format_rows(moves.values())
-                    return f"{a_rows} of {pair.a.label} {verb} {b_rows} of {pair.b.label}"
+            moves, relation = find_moves(tables.a.table, tables.b.table)
+            if moves:
+                a_rows, b_rows = format_rows(moves), format_rows(moves.values())
+                return f"{a_rows} of {pair.a.label} {relation} {b_rows} of {pair.b.label}"
         return f"rows of {pair.a.label} are other rows of {pair.b.label}"
 
     advice = "give a thing the same id in both, or put the rows of b in the order of a"
     return [Remedy("order of the rows", advice, reorder, describe)]
 
 
-def _moves_within(pair: Pair, moves: Moves) -> Moves:
-    """Return the moves to rows that b has."""
-    return {row: source for row, source in moves.items() if row < len(pair.b.table)}
+def _find_moves(a: torch.Tensor, b: torch.Tensor) -> tuple[Moves, str]:
+    """Return the moves of rows from a to b, and how the rows are related."""
+    for mark, relation in ((bits_of, "are"), (_directions, "are multiples of")):
+        if moves := _match_rows(mark, a, b):
+            return moves, relation
+    return {}, ""
 
 
-def _find_moves(
+def _match_rows(
     mark: Callable[[torch.Tensor], torch.Tensor], a: torch.Tensor, b: torch.Tensor
 ) -> Moves:
     """Match the rows of a that differ from those of b to other rows of b with equal marks.
@@ -138,82 +135,19 @@ def _directions(table: torch.Tensor) -> torch.Tensor:
     return (coarse * leading.sign()).char()
 
 
-def row_scale(pair: Pair) -> list[Remedy]:
-    """Propose to multiply the rows of a by one number, or to rescale them to the lengths of b."""
-    if pair.callables:
-        return []
-
-    def rescale(pair: Pair) -> Pair:
-        ids, factors, _ = _find_factors(pair)
-        if not len(ids):
-            return pair
-        table, error = pair.a.table.clone(), _scaling_error(pair)
-        table[ids] = (table[ids].double() * factors).to(table.dtype)
-        return pair.with_side(replace(pair.a, stored_table=table, relative_error=error))
-
-    advice = "multiply or normalize the rows of both in the same way, or of none"
-    return [Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)]
-
-
-def _scaling_error(pair: Pair) -> float:
-    """Bound the relative error of a number that was multiplied or divided."""
-    return 4 * max(torch.finfo(side.table.dtype).eps for side in pair.sides)
-
-
-def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
-    """Return the rows that are read, their factors from a to b, and the evidence."""
-    (a, b), error = pair.sides, _scaling_error(pair)
-    ids = torch.unique(
-        pair.batch.bags.ids[~pair.batch.out_of_range(min(len(a.table), len(b.table)))]
-    )
-    nothing = ids[:0], ids[:0].unsqueeze(1), ""
-    if a.table.shape[1] != b.table.shape[1]:
-        return nothing
-    x, y = (side.table[ids].double().nan_to_num(0.0, 0.0, 0.0) for side in pair.sides)
-    factors = ((x * y).sum(1, True) / (x * x).sum(1, True)).nan_to_num(1.0)
-    if ((x * factors - y).abs() > error * y.abs()).any():
-        return nothing
-    # A number fits by chance with a probability of about the error, and one row always fits.
-    free_numbers = min(len(torch.unique(rows[rows != 0].abs())) for rows in (x, y)) - 1
-    nonzero = x.any(1)
-    if error**free_numbers > 1e-12 or nonzero.sum() < 2:
-        return nothing
-    factor, root = float(factors[nonzero][0]), x.shape[1] ** 0.5
-    lengths = [rows[nonzero].norm(dim=1) for rows in (x, y)]
-    if _are_equal(factors[nonzero], error) and abs(factor - 1) > error:
-        evidence = f"{b.label} holds {format_factor(factor, error)} times the numbers of {a.label}"
-        for number, name in ((root, "the square root"), (1 / root, "one over the square root")):
-            if abs(factor - number) <= error * number:
-                evidence += f", which is {name} of the embedding dimension"
-    elif any(_are_equal(length, error) for length in lengths):
-        limits = [(f"{float(n.min()):.3g}", f"{float(n.max()):.3g}") for n in lengths]
-        ranges = [" to ".join(dict.fromkeys(pair)) for pair in limits]
-        evidence = f"the lengths are {ranges[0]} in {a.label} and {ranges[1]} in {b.label}"
-    else:
-        return nothing
-    return ids, factors, f"in the rows that were read, {evidence}"
-
-
-def _are_equal(numbers: torch.Tensor, error: float) -> bool:
-    return bool(numbers.max() - numbers.min() <= error * numbers.abs().max())
-
-
-def format_factor(number: float, error: float) -> str:
-    """Format a number with the digits that its relative error leaves it, at most six."""
-    return f"{number:.{min(6, int(-log10(error)))}g}"
-
-
 def weights(pair: Pair) -> list[Remedy]:
     """Propose to copy the rows that both tables have from one to the other."""
     if pair.callables:
         return []
-    find_moves = cache(partial(_find_moves, bits_of))
+
+    @cache
+    def are_moved(a: torch.Tensor, b: torch.Tensor) -> bool:
+        return any(row < len(b) for row in _match_rows(bits_of, a, b))
 
     def copy_table(source: str, pair: Pair) -> Pair:
         table, target = pair.side(source).table, pair.opposite(pair.side(source))
-        moves = find_moves(pair.a.table, pair.b.table)
         # Rows that were only moved are not copied, so that their order is named.
-        if table.shape[1] != target.table.shape[1] or _moves_within(pair, moves):
+        if table.shape[1] != target.table.shape[1] or are_moved(pair.a.table, pair.b.table):
             return pair
         copy = table[: len(target.table)].to(target.table.dtype)
         copy = torch.cat([copy, target.table[len(table) :]])
@@ -222,11 +156,11 @@ def weights(pair: Pair) -> list[Remedy]:
     return [
         Remedy(
             "weights",
-            _write_copy_advice(pair.side(source), pair.side(target)),
-            partial(copy_table, source),
+            _write_copy_advice(source, pair.opposite(source)),
+            partial(copy_table, source.name),
             _describe_weights,
         )
-        for source, target in ("ab", "ba")
+        for source in pair.sides
     ]
 
 
@@ -247,8 +181,9 @@ def _describe_weights(pair: Pair) -> str:
     a, b = (table[: min(map(len, tables))].double() for table in tables)
     mask = bits_differ(a, b)
     deviations = [f"{float(table.double().std(correction=0)):.2g}" for table in tables]
-    facts = [f"a has {len(tables[0])} rows and b has {len(tables[1])}"]
-    facts = facts if len(tables[0]) != len(tables[1]) else []
+    facts = []
+    if len(tables[0]) != len(tables[1]):
+        facts.append(f"a has {len(tables[0])} rows and b has {len(tables[1])}")
     facts += [
         f"{int(mask.sum())} of {mask.numel()} numbers of the tables differ, in "
         + format_rows(mask.any(1).nonzero().flatten().tolist()),

@@ -1,4 +1,4 @@
-"""Compare two layers on one input, and find by trying remedies why they disagree."""
+"""Compare two layers on one input, and try remedies to find out why they disagree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAUSES = (
     tables.layout, options.out_of_range_ids, options.row_width, numbers.dtype, tables.row_order,
     options.last_offset, options.bag_mode, options.ignored_values, options.bias,
     options.padding_row, options.max_norm, numbers.autocast, numbers.not_finite,
-    numbers.negative_zero, numbers.subnormal, numbers.matmul_precision, tables.row_scale,
+    numbers.negative_zero, numbers.subnormal, numbers.matmul_precision, numbers.row_scale,
     tables.weights,
 )  # fmt: skip
 
@@ -40,35 +40,27 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of two layers on an input, and name the causes of a difference.
 
-    A cause is named if the layers agree with its remedy and do not without it. Remedies are applied
-    to a description of the layers, which do not change.
+    A cause is named if the layers agree with its remedy and not without it. Remedies are tried on
+    a description of the layers, which do not change.
 
     A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary size, embedding
     dimension), or a function around any other module. A function gets the input as it was passed
     and is called a few times; its side effects, such as those of ``max_norm``, remain.
 
-    The input is ids, int32 or int64, each a row of its own; for an EmbeddingBag each row of a
-    matrix of ids is a bag. Or it is rows: a floating tensor of shape (rows, columns), a CSR matrix
-    of SciPy or torch, or (ids, offsets, weights) with the end as last offset. A Linear gets dense
-    rows, an EmbeddingBag gets the offsets as they are, and an Embedding, which takes no values,
-    adds up the rows that are named.
+    The input is ids, int32 or int64; for an EmbeddingBag each row of a matrix of ids is a bag. Or
+    it is rows: a floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or
+    (ids, offsets, weights) with the end as last offset. A Linear multiplies them as dense rows, so
+    pass a small batch; an Embedding, which takes no values, adds up the rows that are named.
 
-    With ``gradients=True``, the gradients of the tables are compared once the outputs agree, for
-    positive random gradients of the outputs. Numbers of any dtype agree if
-    ``|a - b| <= atol + rtol * |b|``, as in ``torch.testing.assert_close``; no cause is sought then.
+    Without a tolerance, outputs agree if they are equal in every bit, or within
+    :func:`rounding_bound` where rows are summed; with one, if ``|a - b| <= atol + rtol * |b|``, in
+    any dtype. With ``gradients=True``, the gradients of the tables are compared once the outputs
+    agree, for positive random gradients of the outputs.
 
-    A TypeError is raised for other kinds of layers and inputs, a layer with a forward of its own, a
-    dtype that is not multiplied, a tolerance that is not a number, and gradients of a function. A
-    ValueError is raised for hooks, a weight that is computed or missing, several devices or the
-    device ``meta``, an empty or inconsistent input, a negative or infinite tolerance, and sums with
-    too many terms for a bound of their rounding.
-
-    Notes
-    -----
-    Without a tolerance, outputs have to agree in every bit where nothing is rounded, as for ids,
-    and within :func:`rounding_bound` where rows are summed. The input becomes dense rows for a
-    Linear and runs several times: pass a small batch. Of two causes with the same effect, the more
-    specific one is named.
+    Raise TypeError for other layers and inputs, a layer with a forward of its own, a dtype without
+    products, a tolerance that is not a number, and gradients of a function; and ValueError for
+    hooks, a weight that is computed or missing, several devices or the device ``meta``, an empty or
+    inconsistent input, a negative or infinite tolerance, and sums of too many terms for a bound.
 
     Examples
     --------
@@ -78,14 +70,6 @@ def compare(
     ['bias', 'weights']
     >>> report.verdict, report.after.verdict
     ('different', 'equal in every bit')
-
-    A copy in int8 rounds each number by at most half of its scale:
-
-    >>> table = torch.tensor([[0.1, -0.6], [1.27, 0.333]])
-    >>> copy = (table / 0.01).round().to(torch.int8) * 0.01
-    >>> compare(table, copy, torch.tensor([1]), atol=0.005)
-    equal within atol=0.005, rtol=0.0: 1 of 2 numbers differ, the first at [0, 1]: 0.333 in a, \
-0.33 in b; the largest difference is 0.003
     """
     first, second = read_side("a", a), read_side("b", b)
     batch = read_batch(ids_or_rows, bag_ids="EmbeddingBag" in (first.kind, second.kind))
@@ -114,8 +98,8 @@ def _require_one_device(pair: Pair) -> torch.device:
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:
     dims_differ = len({side.table.shape[1] for side in pair.with_table}) > 1
     is_hopeless = dims_differ and not tables.layout(pair)
-    causes_to_try = () if is_hopeless or not pair.with_table else CAUSES
-    outputs, repaired = _explain(pair, causes_to_try, compare_outputs)
+    possible_causes = () if is_hopeless or not pair.with_table else CAUSES
+    outputs, repaired = _explain(pair, possible_causes, compare_outputs)
     causes, notes = outputs.causes, _note_ids_like_rows(pair)
     if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
         causes = tuple(
@@ -145,14 +129,15 @@ def _explain(
         return Comparison(before, before), pair
     remedies, names = search.find_remedies(pair, causes, measure)
     repaired = search.apply_remedies(pair, remedies)
-    causes_named = []
-    for i, remedy in enumerate(remedies):
-        without_it = search.apply_remedies(pair, remedies[:i] + remedies[i + 1 :])
-        causes_named.append(_to_cause(remedy, without_it))
+    causes_named = [
+        _to_cause(remedy, search.apply_remedies(pair, remedies[:i] + remedies[i + 1 :]))
+        for i, remedy in enumerate(remedies)
+    ]
     return Comparison(before, measure(repaired), tuple(causes_named), tuple(names)), repaired
 
 
 def _to_cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
+    """Return the cause, with the evidence in a pair that has all other remedies."""
     evidence = remedy.evidence if isinstance(remedy.evidence, str) else remedy.evidence(pair)
     return Cause(remedy.name, evidence, remedy.advice, verified)
 
@@ -179,7 +164,7 @@ def _note_ids_like_rows(pair: Pair) -> list[str]:
     ids, sizes = pair.batch.original, [len(side.table) for side in pair.with_table]
     if pair.batch.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
         return []
-    if 2 * int((ids == 0).sum()) < ids.numel():
+    if 2 * int((ids == 0).sum()) < ids.numel():  # in most rows half of the numbers are zero
         return []
     return [
         f"the {ids.numel()} whole numbers are read as ids; if these are rows, one-hot or of "
@@ -188,7 +173,7 @@ def _note_ids_like_rows(pair: Pair) -> list[str]:
 
 
 def _note_callables(pair: Pair) -> list[str]:
-    """Note that no remedy can be tried in a callable, and what one that raised received."""
+    """Note that no remedy can change a callable, and the input of one that raised an error."""
     notes = []
     for side in pair.callables:
         notes.append(
@@ -211,12 +196,11 @@ def _note_pattern(pair: Pair) -> list[str]:
     if a.dim() < 2 or not a.numel():
         return []
     a, b, eps = a.double().flatten(0, -2), b.double().flatten(0, -2), torch.finfo(a.dtype).eps
-    gap, slack = b - a, 8 * eps * torch.maximum(a.abs(), b.abs())
-    if not ((a - a[0]).abs() > slack).any() or not (gap.abs() > slack).any():
+    gap, error = b - a, 8 * eps * torch.maximum(a.abs(), b.abs())
+    if not ((a - a[0]).abs() > error).any() or not (gap.abs() > error).any():
         return []  # equal rows fit every pattern
-    if ((gap - gap[0]).abs() <= slack + slack[0]).all():
+    if ((gap - gap[0]).abs() <= error + error[0]).all():
         return ["b minus a is the same in each row, as where a bias is added"]
     factor = float((a * b).sum() / (a * a).sum())
-    if ((b - factor * a).abs() <= slack).all():
-        return [f"b is {tables.format_factor(factor, eps)} times a"]
-    return []
+    is_multiple = ((b - factor * a).abs() <= error).all()
+    return [f"b is {numbers.format_factor(factor, eps)} times a"] if is_multiple else []

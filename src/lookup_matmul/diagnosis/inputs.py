@@ -11,7 +11,7 @@ import torch
 
 from lookup_matmul.inputs import check_id_tensor
 from lookup_matmul.sparse.bags import Bags, is_scipy
-from lookup_matmul.sparse.read import to_bags
+from lookup_matmul.sparse.formats import to_bags
 from lookup_matmul.sparse.sums import dense_rows
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import nn
 
-from lookup_matmul.inputs import check_matmul_dtype, check_weight
+from lookup_matmul.inputs import check_matmul_dtype, check_weight, full_name
 from lookup_matmul.onehot.checks import check_no_hooks, require_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
@@ -78,34 +78,29 @@ def read_side(name: str, layer: Layer) -> Side:
         )
     supported = (nn.Embedding, nn.EmbeddingBag, nn.Linear)
     kind = next((kind for kind in supported if isinstance(layer, kind)), None)
-    type_name = f"{type(layer).__module__}.{type(layer).__qualname__}"
-    as_function = f"pass lambda given: layer(given) in place of the layer {name}"
+    as_function = f"pass lambda x: layer(x) in place of the layer {name}"
     if kind is None:
         raise TypeError(
-            f"{name} has type {type_name}, expected torch.nn.Embedding, EmbeddingBag or Linear, "
-            f"which hold a table; pass the one inside of it that you mean, or {as_function}."
+            f"{name} has type {full_name(layer)}, expected torch.nn.Embedding, EmbeddingBag or "
+            f"Linear, which hold a table; pass the submodule that you mean, or {as_function}."
         )
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(
-            f"{name} is a {type_name} with a forward of its own, expected that of "
+            f"{name} is a {full_name(layer)} with a forward of its own, expected that of "
             f"torch.nn.{kind.__name__}; {as_function}."
         )
     weight = require_weight(name, layer)
     check_no_hooks(name, layer, f"{as_function}, or remove them")
-    table = _detach_table(f"{name}.weight", weight)
+    table, requires_grad = _detach_table(f"{name}.weight", weight), weight.requires_grad
     if isinstance(layer, nn.Linear):
         bias = None if layer.bias is None else layer.bias.detach()
-        return Side(name, "Linear", table.T, bias=bias, requires_grad=weight.requires_grad)
+        return Side(name, "Linear", table.T, bias=bias, requires_grad=requires_grad)
     options = ["padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"]
-    is_bag = isinstance(layer, nn.EmbeddingBag)
-    options += ["mode", "include_last_offset"] if is_bag else []
+    if is_bag := isinstance(layer, nn.EmbeddingBag):
+        options += ["mode", "include_last_offset"]
+    values = {option: getattr(layer, option) for option in options}
     return Side(
-        name,
-        kind.__name__,
-        table,
-        uses_values=is_bag,
-        requires_grad=weight.requires_grad,
-        **{option: getattr(layer, option) for option in options},
+        name, kind.__name__, table, uses_values=is_bag, requires_grad=requires_grad, **values
     )
 
 

@@ -20,12 +20,12 @@ class Agreement:
 
     ``verdict`` is ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of
     NaN differ; ``"equal within the bound of rounding"``; ``"equal within the tolerance"``;
-    ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient.
-    ``differing`` of ``total`` numbers differ: in any bit; beyond rounding if the verdict is the
-    tolerance; or beyond both if it is ``"different"``. ``first`` is the index of the first of them,
-    ``values`` are the two numbers there, and ``largest`` is the largest difference, infinite where
-    only one side is NaN or infinite. ``bound`` is the most that rounding allows at any index, 0.0
-    if no sum is rounded. ``reason`` names another difference, such as that of the shapes.
+    ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient. ``total``
+    is the number of elements, and ``differing`` of them differ by more than the verdict says.
+    ``first`` is the index of the first of these, and ``values`` are the two numbers there.
+    ``largest`` is the largest difference, infinite where only one side is NaN or infinite.
+    ``bound`` is the most that rounding allows at any index, 0.0 if no sum is rounded. ``reason``
+    names another difference, such as that of the shapes.
 
     Examples
     --------
@@ -82,8 +82,8 @@ class Cause:
     ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
     ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
     ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
-    ``evidence`` describes the fault in these layers, ``remedy`` is the advice, and ``verified``
-    tells whether it was tried: with all remedies the layers agree, without this one they do not.
+    ``evidence`` describes the fault, and ``remedy`` is the advice. If the cause is ``verified``,
+    the layers agree with all remedies and do not without this one.
 
     Examples
     --------
@@ -106,10 +106,10 @@ class Comparison:
     """The result of :func:`lookup_matmul.compare`.
 
     ``before`` is the agreement of the layers as they are, ``after`` with all remedies. ``causes``
-    are the reasons for a disagreement, empty if none was found; ``tried`` are the names of those
-    that were possible. ``notes`` name what could not be inspected, a doubtful reading of the input,
-    and a pattern of the outputs that points to a cause. ``gradients`` is the comparison of the
-    tables' gradients, with all remedies for the outputs applied.
+    are the reasons for a disagreement, empty if none was found, and ``candidates`` are the names of
+    all causes that are possible for these layers. ``notes`` name functions that cannot be
+    inspected, an input that could be read in another way, and patterns of the outputs.
+    ``gradients`` is the comparison of the tables' gradients, with all remedies for the outputs.
 
     Examples
     --------
@@ -123,7 +123,7 @@ torch.tensor([2, 1]))
     before: Agreement
     after: Agreement
     causes: tuple[Cause, ...] = ()
-    tried: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     gradients: Comparison | None = None
 
@@ -162,14 +162,14 @@ torch.tensor([2, 1]))
         if verified := sum(cause.verified for cause in self.causes):
             remedies = "these remedies" if verified > 1 else "this remedy"
             lines.append((f"with {remedies}", repr(self.after)))
-        elif self.tried and not self.causes:
-            lines.append(("no cause found", f"tried {', '.join(self.tried)}"))
+        elif self.candidates and not self.causes:
+            lines.append(("no cause found", f"tried {', '.join(self.candidates)}"))
         lines += [("note", note) for note in self.notes]
         return lines + (self.gradients._lines("gradients") if self.gradients else [])
 
 
 def _distinct_texts(*values: float) -> list[str]:
-    """Format numbers with as few digits as tell them apart."""
+    """Format numbers with as few digits as make them different."""
     for digits in (6, 9):
         texts = [str(float(f"{value:.{digits}g}")) for value in values]
         if len(set(texts)) > 1:

@@ -57,7 +57,7 @@ def find_remedies(
 ) -> tuple[list[Remedy], list[str]]:
     """Try remedies alone, in pairs, in threes, then all together without those not needed.
 
-    Return the remedies that are enough and the names of all that were tried.
+    Return the remedies that are enough, and the names of all possible causes.
     Earlier causes win; the last is named only if no two others suffice.
     """
     groups = [remedies for cause in causes if (remedies := cause(pair))]

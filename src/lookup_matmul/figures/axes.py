@@ -11,43 +11,31 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
-from lookup_matmul.figures.sheet import (
-    BACKGROUND,
-    CSS_VALUES,
-    FONT_SIZE,
-    INK,
-    LINE,
-    MARK,
-    OTHER,
-    QUIET,
-    Drawing,
-    svg_start_tag,
-)
+from lookup_matmul.figures import sheet
 
 BOTTOM_MARGIN = 3.0
 # An outline in the color of the page interrupts lines behind a text. The site sets the background
 # of figures to "none" and has a property of its own for the color of the page.
 TEXT_OUTLINE = (
-    f"stroke: var(--pst-color-background, {BACKGROUND}); stroke-width: 3; "
+    f"stroke: var(--pst-color-background, {sheet.BACKGROUND}); stroke-width: 3; "
     "stroke-linejoin: round; paint-order: stroke; "
 )
 # Color, line style and marker of each series, so that color is never the only difference.
-SERIES_STYLES = [(MARK, "-", "o"), (OTHER, "--", "s"), (INK, ":", "^"), (QUIET, "-.", "D")]
+SERIES_STYLES = [
+    (sheet.MARK, "-", "o"),
+    (sheet.OTHER, "--", "s"),
+    (sheet.INK, ":", "^"),
+    (sheet.QUIET, "-.", "D"),
+]
 PLOT_STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's font
     "svg.hashsalt": "lookup-matmul",  # makes the output reproducible
-    "font.size": FONT_SIZE,
-    "axes.edgecolor": LINE,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": LINE,
-    "ytick.color": LINE,
-    "xtick.labelcolor": QUIET,
-    "ytick.labelcolor": QUIET,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
+    "font.size": sheet.FONT_SIZE,
     "hatch.linewidth": 0.6,
+    **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], sheet.LINE),
+    **dict.fromkeys(["axes.labelcolor", "text.color"], sheet.INK),
+    **dict.fromkeys(["xtick.labelcolor", "ytick.labelcolor"], sheet.QUIET),
+    **dict.fromkeys(["axes.spines.top", "axes.spines.right", "legend.frameon"], False),
 }
 XLINK = ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 Spread = tuple[float, float, float]  # low, middle, high
@@ -59,13 +47,13 @@ def create_figure(width: float, height: float, **options: Any) -> Figure:
 
 
 def create_axes(x_label: str, y_label: str, width: float, height: float) -> Axes:
-    """Return labeled axes in a figure with a size in points and room for all texts."""
+    """Return labeled axes that leave room for all texts in a figure with a size in points."""
     ax = create_figure(width, height, layout="constrained").add_subplot()
     ax.set(xlabel=x_label, ylabel=y_label)
     return ax
 
 
-def to_drawing(ax: Axes, alt: str) -> Drawing:
+def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     """Convert the figure of ``ax`` to a Drawing.
 
     Raise ValueError for a number that has no position on its axis.
@@ -89,11 +77,11 @@ def to_drawing(ax: Axes, alt: str) -> Drawing:
     # A prefix keeps ids unique where several drawings share a page.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
     svg = re.sub(r'\bid="|url\(#|href="#', rf"\g<0>{prefix}", svg)
-    for color, css_value in CSS_VALUES.items():
+    for color, css_value in sheet.CSS_VALUES.items():
         svg = svg.replace(color, css_value)
     width, height = 72 * figure.get_size_inches()
-    start_tag = svg_start_tag(width, height + BOTTOM_MARGIN, alt)
-    return Drawing(start_tag.replace(" viewBox", f"{XLINK} viewBox", 1) + svg, alt)
+    start_tag = sheet.svg_start_tag(width, height + BOTTOM_MARGIN, alt)
+    return sheet.Drawing(start_tag.replace(" viewBox", f"{XLINK} viewBox", 1) + svg, alt)
 
 
 def _check_positions(ax: Axes) -> None:
@@ -109,10 +97,9 @@ def _check_positions(ax: Axes) -> None:
 
 
 class LogTickFormatter(LogFormatter):
-    """Format ticks of a logarithmic axis as plain text, which browsers space evenly.
+    """Format ticks in full, such as 600 and 0.05, or all as powers if some would be too long.
 
-    Matplotlib's own format has a text element for each digit. Ticks are written in full, such as
-    600 and 0.05, or all in scientific notation if some would be too long.
+    Matplotlib's own format has a text element for each digit, which browsers space unevenly.
     """
 
     def __call__(self, x: float, pos: int | None = None) -> str:

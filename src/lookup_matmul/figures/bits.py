@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from lookup_matmul.equality.assertions import assert_bitwise_equal
+from lookup_matmul.equality import assert_bitwise_equal
 from lookup_matmul.figures.sheet import CELL_HEIGHT, QUIET, Drawing, Sheet, id_colors
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 

@@ -5,44 +5,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-# Defaults; a page may override each with the CSS property of the same name.
-ROLES = {
-    "--figure-ink": "#1f2328",
-    "--figure-quiet": "#5b626b",
-    "--figure-line": "#8c959f",
-    "--figure-pick": "#ffe2b0",
-    "--figure-mark": "#9a3b00",
-    "--figure-other": "#0550ae",
-}
-INK, QUIET, LINE, PICK, MARK, OTHER = ROLES.values()
+# Defaults; a page may override each with the CSS property --figure-NAME.
+INK, QUIET, LINE = "#1f2328", "#5b626b", "#8c959f"  # texts, texts of less weight, outlines
+PICK, MARK, OTHER = "#ffe2b0", "#9a3b00", "#0550ae"  # a fill, what matters, its alternative
+ROLES = {"ink": INK, "quiet": QUIET, "line": LINE, "pick": PICK, "mark": MARK, "other": OTHER}
 
 # Each stroke is dark enough for text on white; the fill at its index is light enough to write on.
 STROKES = ["#0a52a8", "#963a02", "#116329", "#6f42c1", "#a40e26", "#0e6b74", "#7d4e00", "#99286e"]
 FILLS = ["#dcefff", "#ffe3b3", "#d6f5dc", "#ebdfff", "#ffdcd8", "#cdf3f4", "#fbeeb0", "#ffdcee"]
 COLORS = (
     ROLES
-    | {f"--figure-stroke-{k}": color for k, color in enumerate(STROKES)}
-    | {f"--figure-fill-{k}": color for k, color in enumerate(FILLS)}
+    | {f"stroke-{k}": color for k, color in enumerate(STROKES)}
+    | {f"fill-{k}": color for k, color in enumerate(FILLS)}
 )
 # What an SVG contains for each color: the page's property, with the default as its fallback.
-CSS_VALUES = {color: f"var({name}, {color})" for name, color in COLORS.items()}
+CSS_VALUES = {color: f"var(--figure-{name}, {color})" for name, color in COLORS.items()}
 
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell and is legible on a phone
 CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 49.0, 26.0, 42.0
 BOTTOM_MARGIN = 8.0
 HYPHEN_OF_NUMBER = re.compile(r"(?<!\w)-(?=\d)")  # not the hyphen of a range or a name
-SHAPE_STYLE: dict[str, str | float] = {
-    "fill": "none",
-    "fill_opacity": 1.0,
-    "stroke": LINE,
-    "stroke_width": 0.8,
-    "stroke_dasharray": "none",
-}
-TEXT_STYLE: dict[str, str | float] = {"fill": INK, "text_anchor": "middle", "font_weight": 400}
+Style = dict[str, str | float]
+SHAPE_STYLE: Style = {"fill": "none", "fill_opacity": 1.0, "stroke": LINE, "stroke_width": 0.8}
+SHAPE_STYLE["stroke_dasharray"] = "none"
+TEXT_STYLE: Style = {"fill": INK, "text_anchor": "middle", "font_weight": 400}
 # A dark notebook does not define the property: it shows the light colors on white.
 BACKGROUND = "var(--figure-plate, #ffffff)"
 
 Point = tuple[float, float]  # x in points, y in rows
+Colors = tuple[str, str]  # fill and stroke
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,7 @@ class Drawing:
 
 
 class Sheet:
-    """The shapes and texts of one figure; x counts points and y rows, from the upper left corner.
+    """Shapes and texts of a figure; x is in points and y in rows, from the upper left corner.
 
     Texts cover all shapes, and shapes with a wider outline cover those with a narrower one.
     """
@@ -101,7 +92,7 @@ class Sheet:
         bold: bool = False,
         *,
         height: float = 1.0,
-        colors: tuple[str, str] | None = None,
+        colors: Colors | None = None,
         **style: str | float,
     ) -> None:
         """Draw a rectangle from its upper left corner, with text in the middle.
@@ -121,7 +112,7 @@ class Sheet:
         row: float,
         label: str,
         texts: Sequence[str],
-        colors: tuple[str, str] | None = None,
+        colors: Colors | None = None,
         *,
         only: int | None = None,
         x: float = LABEL_WIDTH,
@@ -190,7 +181,12 @@ class Sheet:
         return y
 
 
-def id_colors(token: int) -> tuple[str, str]:
+def cell_x(column: int) -> float:
+    """Return the left edge of a column of cells beside labels."""
+    return LABEL_WIDTH + column * CELL_WIDTH
+
+
+def id_colors(token: int) -> Colors:
     """Return the fill and the stroke of an id; they repeat after eight ids."""
     return FILLS[token % len(FILLS)], STROKES[token % len(STROKES)]
 
@@ -209,7 +205,7 @@ def _format(number: float) -> str:
     return f"{round(number, 1) + 0.0:g}"
 
 
-def _style(defaults: dict[str, str | float], **style: str | float) -> str:
+def _style(defaults: Style, **style: str | float) -> str:
     """Return a style attribute with the values that differ from the defaults, if any do."""
     declarations = [
         f"{name.replace('_', '-')}: {CSS_VALUES.get(str(value), value)}"

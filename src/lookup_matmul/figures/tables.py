@@ -4,23 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.figures.sheet import (
-    CELL_WIDTH,
-    INK,
-    LABEL_WIDTH,
-    QUIET,
-    Drawing,
-    Sheet,
-    id_colors,
-)
+from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, cell_x, id_colors
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 
 def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw a table, the rows that ``ids`` pick, and an arrow from each to the output.
 
-    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension).
-    Drawings of up to 12 ids and 12 rows are legible.
+    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension), of up to
+    12 ids and 12 rows.
 
     Examples
     --------
@@ -29,7 +21,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """
     rows = lookup(ids, weight)
     picked, (vocab_size, dim) = ids.tolist(), weight.shape
-    right = LABEL_WIDTH + dim * CELL_WIDTH + 1
+    right = cell_x(dim) + 1
     sheet = Sheet(right + 47)
     sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
     for k, row in enumerate(weight):
@@ -49,8 +41,7 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
 def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
     """Draw the one-hot row of an id times the table, term by term.
 
-    ``weight`` has shape (vocabulary size, embedding dimension). Drawings of up to 12 rows are
-    legible.
+    ``weight`` has shape (vocabulary size, embedding dimension), of up to 12 rows.
 
     Examples
     --------
@@ -61,7 +52,7 @@ Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2
     """
     product, (vocab_size, dim) = one_hot_matmul(torch.tensor([token]), weight)[0], weight.shape
     factors = one_hot(torch.tensor(token), vocab_size, dtype=torch.int64).tolist()
-    colors, right = id_colors(token), LABEL_WIDTH + dim * CELL_WIDTH
+    colors, right = id_colors(token), cell_x(dim)
     sheet = Sheet(right + 40)
     sheet.caption(0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
@@ -87,8 +78,8 @@ def draw_scatter_add(
     """Draw the row of the table to which each row of a gradient is added, and the sums.
 
     ``ids`` has shape (number of ids,), ``grad_output``, the gradient of the looked-up rows,
-    (number of ids, embedding dimension). Rows of ``padding_idx``, which is not negative, are left
-    out, as in :class:`torch.nn.Embedding`. Drawings of up to 12 ids and 12 rows are legible.
+    (number of ids, embedding dimension), of up to 12 ids and 12 rows. Rows of ``padding_idx``,
+    which is not negative, are left out, as in :class:`torch.nn.Embedding`.
 
     Examples
     --------
@@ -101,7 +92,7 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     added = torch.tensor([k != padding_idx for k in targets])
     summands = grad_output.detach() * added.unsqueeze(1)
     weight_grad = grad_output.new_zeros(vocab_size, dim).index_add(0, ids, summands)
-    right = LABEL_WIDTH + dim * CELL_WIDTH + 1
+    right = cell_x(dim) + 1
     sheet = Sheet(max(right + 69, 230))
     sheet.caption(0.5, "G: a row arrives for each id")
     top, sentences = len(targets) + 2.0, []
@@ -129,8 +120,8 @@ def draw_blocks(
     """Draw a table with a block of rows for each categorical column, and one record's rows.
 
     ``columns`` contains the categories of each column, in the order of the table's rows. ``ids``
-    has shape (number of picked rows,), ``weight`` (number of categories, embedding dimension).
-    Drawings of up to 12 rows and 4 columns are legible.
+    has shape (number of picked rows,), ``weight`` (number of categories, embedding dimension), of
+    up to 12 rows and 4 columns.
 
     Examples
     --------
@@ -151,9 +142,8 @@ and row 2, red; the sum of these rows is (2.5).
         for k, category in enumerate(block_categories, start=first):
             # The first four pairs of colors are those of ids in other figures.
             colors = id_colors(block + 4) if k in picked else None
-            sheet.text(
-                x - 28, y + 0.5, category, colors[1] if colors else QUIET, "end", bool(colors)
-            )
+            _, color = colors or ("none", QUIET)
+            sheet.text(x - 28, y + 0.5, category, color, "end", bool(colors))
             cells = [f"{value:.2f}" for value in weight[k].tolist()]
             sheet.row(y, str(k), cells, colors, x=x, width=width)
             y += 1

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality import shares_storage
 from lookup_matmul.inputs import MATMUL_DTYPES, check_type, full_name
 
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
@@ -69,8 +69,8 @@ def require_weight(name: str, layer: nn.Module) -> nn.Parameter:
     return weight
 
 
-def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
-    """Raise if a layer has more than its class ``kind`` has, which a swap would lose."""
+def check_plain(name: str, layer: nn.Module, kind: type[nn.Module], member: str) -> None:
+    """Raise unless a layer has exactly the class ``kind`` and holds only ``member``."""
     if type(layer) is not kind or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {full_name(layer)}, expected {kind.__name__} itself, since what a "
@@ -79,22 +79,31 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
         )
     members = (layer.named_parameters(recurse=False), layer.named_buffers(recurse=False))
     names = {name for pairs in (*members, layer.named_children()) for name, _ in pairs}
-    expected_names = {nn.Embedding: {"weight"}, nn.Linear: {"weight", "bias"}}.get(kind, {"linear"})
-    if added := names - expected_names:
+    if added := names - {member}:
         raise ValueError(
             f"{name} holds {', '.join(sorted(added))} besides its table, which the swap would "
             "lose; register it on the module around the layer."
         )
-    hook_kinds = [key for key, hooks in vars(layer).items() if "state_dict" in key and hooks]
-    if hook_kinds:
+    check_no_hooks_of_kind(name, layer, "state_dict")
+
+
+def check_no_hooks_of_kind(name: str, layer: nn.Module, kind: str) -> None:
+    """Raise if a layer has hooks of a kind that a swap cannot keep, such as "state_dict"."""
+    used = [key for key, hooks in vars(layer).items() if kind in key and hooks]
+    if used:
         raise ValueError(
-            f"{name} has hooks on its state dict ({', '.join(hook_kinds)}), which expect the key "
-            "'weight', and the swap renames it; remove them first."
+            f"{name} has hooks ({', '.join(used)}), which the layer in its place could not keep, "
+            "expected none; remove them first, by .remove() of what registering them returned."
         )
 
 
-def check_comparable(name: str, weight: nn.Parameter, dim: int) -> None:
-    """Raise unless rows of ``dim`` numbers of this weight can be multiplied and compared."""
+def check_values(name: str, weight: nn.Parameter, dim: int) -> None:
+    """Raise unless this process has rows of ``dim`` numbers that a product can compute with."""
+    if hasattr(weight, "to_local"):
+        raise TypeError(
+            f"{name}.weight is a {type(weight).__name__}, expected a Parameter with all rows in "
+            "this process; swap first, then shard or parallelize the model."
+        )
     if weight.dtype not in MATMUL_DTYPES:
         raise TypeError(
             f"{name}.weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or "
@@ -105,6 +114,23 @@ def check_comparable(name: str, weight: nn.Parameter, dim: int) -> None:
             f"{name}.weight has shape {tuple(weight.shape)}, expected at least one column; leave "
             "this layer out of names."
         )
+    if weight.is_meta:
+        raise ValueError(
+            f"{name}.weight is on meta, which has no numbers, expected some, since the swap "
+            "compares the outputs; load the weights first."
+        )
+
+
+def check_finite(name: str, table: torch.Tensor) -> None:
+    """Raise if a table has NaN or infinity."""
+    finite = table.isfinite().all(dim=1)
+    if not finite.all():
+        raise ValueError(
+            f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
+            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers: zero "
+            "times NaN or infinity is NaN, so a product carries it into every row; repair these "
+            "rows."
+        )
 
 
 def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
@@ -113,10 +139,12 @@ def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
     for tensor_name, tensor in [*parameters, *model.named_buffers(remove_duplicate=False)]:
         if tensor is weight or is_lazy(tensor) or tensor.layout != torch.strided:
             continue
-        if shares_storage(weight, tensor):
+        # A DTensor, as FSDP2 makes of a Parameter, has no memory of its own.
+        local_tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+        if shares_storage(weight, local_tensor):
             raise ValueError(
                 f"the weight of {name} and {tensor_name} are two tensors on one memory, expected "
-                "one Parameter or two memories, since a swap would part them; tie them by "
+                "one Parameter or two memories, since a swap would separate them; tie them by "
                 "assigning one Parameter to both, or clone one."
             )
 
@@ -131,7 +159,7 @@ def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
         )
 
 
-def check_unwrapped(model: nn.Module, names: Iterable[str]) -> None:
+def check_unwrapped(model: nn.Module, names: list[str]) -> None:
     """Raise if one of the named modules is in a wrapper for several devices."""
     for outer, module in model.named_modules(remove_duplicate=False):
         # Compared by name: importing the classes is slow, and older versions of torch lack some.
@@ -153,25 +181,30 @@ def modules_to_swap(
     modules = dict(model.named_modules(remove_duplicate=False))
     del modules[""]  # the model itself: a layer is replaced in the module that holds it
     candidates = [name for name, module in modules.items() if isinstance(module, kind)]
+    if candidates:
+        remedy = f"name some of {candidates}"
+    elif any(type(module).__name__ == "OneHotLinear" for module in modules.values()):
+        remedy = "the model is swapped already; swap_one_hot_linears swaps it back"
+    elif any(isinstance(module, nn.Embedding) for module in modules.values()):
+        remedy = "call swap_embeddings first"
+    else:
+        remedy = "the model holds none; convert a single layer with to_linear or to_embedding"
     if names is None:
         bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
-        requested = candidates + bags * (kind is nn.Embedding)
-    else:
-        requested = [names] if isinstance(names, str) else list(names)
+        names = candidates + bags * (kind is nn.Embedding)
+    requested = [names] if isinstance(names, str) else list(names)
     for name in requested:
         if name not in candidates:
             problem = (
                 f"a {full_name(modules[name])}" if name in modules else "no module of the model"
             )
-            remedy = f"name some of {candidates}" if candidates else "the model holds none"
             raise TypeError(
                 f"{name} is {problem}, which cannot be swapped, expected {kind.__name__}; {remedy}."
             )
     if not requested:
         raise ValueError(
-            f"names is {names} and model, a {type(model).__name__}, holds {candidates}, expected "
-            f"some {kind.__name__} that it holds; convert a single layer with to_linear or "
-            "to_embedding."
+            f"names has no {kind.__name__} of this {type(model).__name__}, expected at least one; "
+            f"{remedy}."
         )
     check_unwrapped(model, requested)
     selected = {modules[name] for name in requested}

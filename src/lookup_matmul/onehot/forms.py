@@ -8,10 +8,9 @@ from lookup_matmul.inputs import check_ids, check_inputs, check_matmul_dtype
 def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Copy the rows of ``weight`` with the numbers ``ids``, as :class:`torch.nn.Embedding` does.
 
-    ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``weight`` has shape
-    (vocabulary size, embedding dimension) and a floating dtype, on the device of ``ids``. Returns
-    shape ``ids.shape + (embedding dimension,)``, in the dtype of ``weight``, to which gradients
-    flow.
+    ``ids`` have any shape and dtype int32 or int64; ``weight`` has shape (vocabulary size,
+    embedding dimension) and a floating dtype, on the device of ``ids``. Returns shape
+    ``ids.shape + (embedding dimension,)`` in the dtype of ``weight``, to which gradients flow.
 
     Raise TypeError, ValueError or IndexError for bad input, as :func:`check_inputs` does. With
     ``check=False`` torch handles a bad id: by an ``IndexError`` on a CPU, and by a device-side
@@ -35,14 +34,12 @@ def one_hot(
 ) -> torch.Tensor:
     """Encode every id as a row of zeros with a single one.
 
-    The width is an argument, since a width computed from the ids would change between batches.
-    Unlike :func:`torch.nn.functional.one_hot`, this takes int32 ids too
-    and writes the wanted dtype directly instead of an int64 matrix to be converted.
-
     ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``vocab_size`` is the
-    number of rows of the table that the encoding will meet. Returns shape ``ids.shape +
-    (vocab_size,)`` of ``dtype``, by default :func:`torch.get_default_dtype`, on the device of
-    ``ids``. Errors are those of :func:`check_ids`; ``check=False`` leaves bad ids to torch.
+    number of rows of the table. Returns shape ``ids.shape + (vocab_size,)`` of ``dtype``, by
+    default :func:`torch.get_default_dtype`, on the device of ``ids``. Unlike
+    :func:`torch.nn.functional.one_hot`, this makes no int64 matrix first, and its width never
+    depends on the ids. Errors are those of :func:`check_ids`; ``check=False`` leaves bad ids to
+    torch.
 
     Examples
     --------
@@ -62,21 +59,17 @@ def one_hot(
 def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Multiply the one-hot encoding of ``ids`` by ``weight``, as :class:`torch.nn.Linear` would.
 
-    Equal to :func:`lookup` bit for bit if all weights are finite and none is a negative zero:
-    every term but one is a product with zero, and adding zeros rounds nothing.
-    The product must run in the weight's own precision and keep subnormal numbers,
-    which instructions for bfloat16 may replace by zeros.
+    Bitwise equal to :func:`lookup` if all weights are finite and none is a negative zero, and if
+    the product runs in the dtype of ``weight`` without replacing subnormal numbers by zeros.
 
     Arguments, result and errors are those of :func:`lookup`, but the dtype of ``weight`` is
-    float16, bfloat16, float32 or float64, and ``check=False`` leaves bad ids to torch.
+    float16, bfloat16, float32 or float64.
 
     Notes
     -----
     The encoding takes ``ids.numel() * vocabulary size`` elements of the weight's dtype.
-    The product follows the settings for matrix products of the process:
-    reduced float32 precision (:func:`torch.set_float32_matmul_precision`) rounds the table,
-    and inside :class:`torch.autocast` the result has autocast's dtype instead of the weight's,
-    unless that is float64.
+    :func:`torch.set_float32_matmul_precision` may reduce the precision, and inside
+    :class:`torch.autocast` the result has autocast's dtype unless the weight is float64.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Move one table between :class:`torch.nn.Embedding` and :class:`torch.nn.Linear`.
-
-An Embedding holds the table as (vocabulary size, embedding dimension),
-a Linear that multiplies one-hot rows holds its transpose.
-"""
+"""Conversion between :class:`torch.nn.Embedding` and :class:`torch.nn.Linear`."""
 
 from __future__ import annotations
 
@@ -16,24 +12,20 @@ from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_t
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     """Make the Linear without bias that maps one-hot rows to what ``embedding`` returns.
 
-    The embedding's weight has shape (vocabulary size, embedding dimension), the Linear's the
-    transposed one, with its dtype, device and ``requires_grad``. With ``share`` it is a view of the
-    embedding's storage: no memory is allocated, and training either layer moves both, though each
-    has its own ``.grad``. Without, it is a copy. No random numbers are drawn.
+    The Linear's weight is the transpose of the embedding's, of shape (vocabulary size, embedding
+    dimension), with its dtype, device and ``requires_grad``. With ``share`` it is a view of the
+    same memory: training either layer moves both, though each has its own ``.grad``. Without, it
+    is a copy. No random numbers are drawn.
 
     Raise TypeError if ``embedding`` is not an Embedding or has a ``forward`` of its own. Raise
-    ValueError if it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, none
-    of which a Linear has, if it or its weight has hooks, and if its weight is computed from other
+    ValueError if it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, which
+    a Linear lacks, if it or its weight has hooks, and if its weight is computed from other
     parameters.
 
     Examples
     --------
-    >>> embedding = torch.nn.Embedding(4, 5)
-    >>> linear = to_linear(embedding, share=False)
-    >>> linear
+    >>> to_linear(torch.nn.Embedding(4, 5), share=False)
     Linear(in_features=4, out_features=5, bias=False)
-    >>> shares_storage(embedding.weight, linear.weight)
-    False
     """
     check_type("embedding", embedding, nn.Embedding, "call to_embedding for the way back")
     check_forward("embedding", embedding, nn.Embedding)
@@ -43,24 +35,18 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
     if used:
         raise ValueError(
-            f"the Embedding uses {', '.join(used)}, which a Linear cannot do; "
-            "expected a plain lookup. "
-            "Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
+            f"the Embedding uses {', '.join(used)}, which a Linear cannot do; expected a plain "
+            "lookup. Make one with nn.Embedding.from_pretrained(embedding.weight.detach().clone(), "
             f"freeze=False), which gives {'them' if len(used) > 1 else 'it'} up."
         )
-    rows, dim = weight.shape
-    linear = nn.Linear(rows, dim, bias=False, device="meta")  # the weight is assigned below
-    linear.weight = transpose_parameter(weight, share)
-    return linear
+    return make_linear(transpose_parameter(weight, share))
 
 
 def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     """Make the Embedding that looks up what ``linear`` returns for one-hot rows.
 
-    The inverse of :func:`to_linear`, with the same ``share``. The Linear has no bias, and its
-    weight has shape (embedding dimension, vocabulary size). Raise TypeError if ``linear`` is not a
-    Linear or has a ``forward`` of its own, and ValueError if it has a bias, if it or its weight has
-    hooks, and if its weight is computed from other parameters.
+    The inverse of :func:`to_linear`, with the same ``share`` and errors. The Linear has no bias,
+    and its weight has shape (embedding dimension, vocabulary size).
 
     Examples
     --------
@@ -75,10 +61,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     check_forward("linear", linear, nn.Linear)
     weight = require_table("linear", linear)
     check_no_hooks("linear", linear, "remove them first")
-    dim, rows = weight.shape
-    embedding = nn.Embedding(rows, dim, device="meta")
-    embedding.weight = transpose_parameter(weight, share)
-    return embedding
+    return make_embedding(transpose_parameter(weight, share))
 
 
 def transpose_parameter(weight: torch.Tensor, share: bool) -> nn.Parameter:
@@ -87,3 +70,18 @@ def transpose_parameter(weight: torch.Tensor, share: bool) -> nn.Parameter:
     if not share:
         table = table.clone(memory_format=torch.contiguous_format)
     return nn.Parameter(table, requires_grad=weight.requires_grad)
+
+
+def make_linear(weight: nn.Parameter) -> nn.Linear:
+    """Make a Linear without bias that uses this Parameter; no weight is initialized."""
+    linear = nn.Linear(weight.shape[1], weight.shape[0], bias=False, device="meta")
+    linear.weight = weight
+    return linear
+
+
+def make_embedding(weight: nn.Parameter, padding_idx: int | None = None) -> nn.Embedding:
+    """Make an Embedding that uses this Parameter; no weight is initialized."""
+    rows, dim = weight.shape
+    embedding = nn.Embedding(rows, dim, padding_idx, device="meta")
+    embedding.weight = weight
+    return embedding

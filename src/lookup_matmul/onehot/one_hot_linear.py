@@ -15,12 +15,11 @@ class OneHotLinear(nn.Module):
 
     The Linear is a child of this module and of exactly the type :class:`torch.nn.Linear`,
     unless :func:`swap_embeddings` left its table tied or you pass a subclass. Tools that replace or
-    hook Linears look for that type among the modules without children, so they find it, and their
-    hooks receive one-hot rows instead of ids.
+    hook Linears by type find it, and their hooks receive one-hot rows instead of ids.
 
     ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
     not copied; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no
-    gradient from here, as in an Embedding; −1 is the last row.
+    gradient from this layer, as in an Embedding; −1 is the last row.
 
     Raise TypeError if ``linear`` is not a Linear or has a ``forward`` of its own, if
     ``padding_idx`` is not an ``int``, and if ids are not int32 or int64. Raise ValueError if the
@@ -29,10 +28,10 @@ class OneHotLinear(nn.Module):
 
     Notes
     -----
-    A call makes ``ids.numel() * vocabulary size`` numbers of the table's dtype.
-    Inside :class:`torch.autocast` the dtype stays the table's, as it does for an Embedding.
-    What a bad id does is up to torch: a ``RuntimeError`` on a CPU, a device-side assertion on
-    CUDA; the values are not looked at first, which a transform or an exporter could not trace.
+    A call allocates ``ids.numel() * vocabulary size`` numbers of the table's dtype, which
+    :class:`torch.autocast` does not change. Values of ids are not checked, since tracers do not
+    know them; for an id outside of the table torch raises a ``RuntimeError`` on a CPU, and a
+    device-side assertion on CUDA.
 
     Examples
     --------
@@ -120,19 +119,13 @@ class Transposed(nn.Module):
 def use_table(linear: nn.Linear, table: nn.Parameter) -> None:
     """Register a parametrization that computes the weight of a Linear from a table."""
     parametrize.register_parametrization(linear, "weight", Transposed())
-    _steps(linear).original = table
+    linear.get_submodule("parametrizations.weight").register_parameter("original", table)
 
 
 def used_table(linear: nn.Module) -> nn.Parameter | None:
     """Return the table that :func:`use_table` registered with a Linear, or None."""
     if not parametrize.is_parametrized(linear, "weight"):
         return None
-    steps = _steps(linear)
-    only_transposed = [type(step) for step in steps] == [Transposed]
-    return steps._parameters["original"] if only_transposed else None
-
-
-def _steps(linear: nn.Module) -> parametrize.ParametrizationList:
     steps = linear.get_submodule("parametrizations.weight")
-    assert isinstance(steps, parametrize.ParametrizationList)
-    return steps
+    only_transposed = [type(step) for step in steps.children()] == [Transposed]
+    return steps.get_parameter("original") if only_transposed else None

@@ -1,6 +1,7 @@
-"""Recordings that pages read: a JSON file for each machine, and what TorchRec gave.
+"""Recordings that pages read: a JSON file for each machine.
 
-They lie in the package, so that a page that was taken away as a notebook finds them too.
+``torchrec/`` has results of TorchRec, and ``others/`` has times that other projects published,
+with source, commit and license. All are part of the package, so that notebooks find them, too.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Partition of rows among processes, and a function that runs on several of this machine."""
+"""A function on several processes of this machine, and the split of a table among them."""
 
 import multiprocessing
 import pickle
@@ -49,17 +49,15 @@ def run_on_processes(
     Inside ``function``, :mod:`torch.distributed` is initialized with the backend gloo and each
     process has one thread; the environment variables of ``torchrun`` are not set. The function may
     be defined in a notebook: it is pickled by value with the globals that it uses, and so are
-    ``args``.
+    ``args``. A script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
 
     Return the results in the order of the ranks. Raises RuntimeError if a process raises or dies,
     with its rank, its error and its output, TimeoutError if a process has not returned
     ``timeout_s`` seconds after all have started, and ValueError if ``count`` is less than one.
 
-    The processes find each other through a temporary folder instead of a port, and listen on the
-    loopback interface only. When the call returns or raises, they have ended and the folder is
-    deleted; if this process is killed, they end by themselves.
-
-    A script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
+    The processes find each other through a temporary folder, and listen on the loopback interface
+    only. When the call returns or raises, they have ended and the folder is deleted; if this
+    process is killed, they end by themselves.
 
     Examples
     --------
@@ -122,14 +120,15 @@ def _receive_results(
     results: dict[int, Any] = {}
     deadline = time.monotonic() + timeout_s
     while len(results) < len(connections):
-        pending = {link: rank for rank, link in enumerate(connections) if rank not in results}
-        ready = wait(list(pending), max(0.0, deadline - time.monotonic()))
+        pending = [rank for rank in range(len(connections)) if rank not in results]
+        ready = wait([connections[rank] for rank in pending], max(0.0, deadline - time.monotonic()))
         if not ready:
-            raise TimeoutError(_timeout_message(sorted(pending.values()), folder, timeout_s))
-        for connection in ready:
-            rank = pending[connection]  # type: ignore[index]
+            raise TimeoutError(_timeout_message(pending, folder, timeout_s))
+        for rank in pending:
+            if connections[rank] not in ready:
+                continue
             try:
-                error, result = pickle.loads(connection.recv_bytes())  # type: ignore[union-attr]
+                error, result = pickle.loads(connections[rank].recv_bytes())
             except (EOFError, ConnectionError):
                 raise RuntimeError(_exit_message(processes, rank, folder)) from None
             if error is not None:
@@ -161,17 +160,15 @@ def _error_message(
 def _exit_message(processes: list[BaseProcess], rank: int, folder: Path) -> str:
     processes[rank].join(EXIT_TIMEOUT_S)
     code = processes[rank].exitcode
-    ending = (
-        f"was killed by signal {-code}" if code and code < 0 else f"ended with exit code {code}"
-    )
-    if not output_path(folder, rank).exists():
-        return (
-            f"process {rank} of {len(processes)} {ending} before it began. "
-            'In a script, call run_on_processes under if __name__ == "__main__": only.'
-        )
+    reason = f"ended with exit code {code}"
+    if code and code < 0:
+        reason = f"was killed by signal {-code}"
+    problem = f"process {rank} of {len(processes)} {reason}"
+    if output_path(folder, rank).exists():
+        return f"{problem} before it answered; expected it to return.{_output_text(folder, rank)}"
     return (
-        f"process {rank} of {len(processes)} {ending} before it answered; "
-        f"expected it to return.{_output_text(folder, rank)}"
+        f"{problem} before it began. "
+        'In a script, call run_on_processes under if __name__ == "__main__": only.'
     )
 
 

@@ -38,11 +38,10 @@ def run_rank(
     connection: Connection,
     gloo_timeout_s: float,
 ) -> None:
-    """Join the process group, run the pickled function and send its result.
+    """Join the process group, run the pickled function, and send its result.
 
-    The message is ``(None, result)`` or ``(error in one line, traceback)``, pickled. The process
-    stays in the group until the parent has received all results, since another process may still
-    be in a collective with it.
+    The message is the pickled ``(None, result)`` or ``(error in one line, traceback)``. The process
+    stays in the group until the parent has all results: others may be in a collective with it.
     """
     _redirect_output(output_path(folder, rank))
     threading.Thread(target=_exit_with_parent, daemon=True).start()
@@ -70,10 +69,9 @@ def tcp_sent_bytes() -> int | None:
     """Return the number of bytes sent over the open TCP connections of this process.
 
     Packet headers, retransmissions and closed connections do not count; a connection with two file
-    descriptors counts twice. To measure a call, subtract two results, each taken after a barrier;
-    the difference includes the messages of the barrier.
-
-    Return ``None`` if the system does not report it, as on Linux before 4.19, macOS and Windows.
+    descriptors counts twice. To measure a call, subtract two results, each taken after a barrier,
+    whose own messages count too. Return ``None`` on Linux before 4.19, macOS and Windows, which do
+    not report the number.
 
     Examples
     --------
@@ -131,17 +129,6 @@ def _use_loopback_interface() -> None:
         os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]
 
 
-def _delete_socket_folder_at_exit() -> None:
-    """Make the fork server delete the folder of its socket even if its parent is killed.
-
-    Jupyter kills a kernel with all processes of its session, before it can clean up. In a
-    new session the server outlives the kernel, sees that it has ended, and deletes the folder.
-    """
-    os.setsid()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    atexit.register(_delete_socket_folder)
-
-
 def _delete_socket_folder() -> None:
     from multiprocessing import forkserver  # missing on Windows
 
@@ -155,4 +142,8 @@ if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # true in the fork server
     import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
 
-    _delete_socket_folder_at_exit()
+    # Jupyter kills a kernel with all processes of its session, before it can clean up. In a session
+    # of its own, the fork server outlives the kernel, notices its end, and deletes the folder.
+    os.setsid()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    atexit.register(_delete_socket_folder)

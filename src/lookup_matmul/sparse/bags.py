@@ -1,4 +1,4 @@
-"""Sparse rows as the arguments of an embedding bag, and the formats they are read from."""
+"""Sparse rows as the arguments of an embedding bag, and their checks."""
 
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import torch
+
+from lookup_matmul.inputs import ID_DTYPES, check_not_meta, check_vocab_size, find_outside
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -61,3 +63,117 @@ def is_scipy(rows: object) -> bool:
     """Return whether ``rows`` is a sparse matrix of SciPy, without importing SciPy."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     return scipy_sparse is not None and bool(scipy_sparse.issparse(rows))
+
+
+def check_bags(bags: Bags, vocab_size: int | None) -> None:
+    """Raise unless ``bags`` describes sparse rows over ``vocab_size`` columns.
+
+    ``bags`` may be a tuple or list. ``vocab_size`` is the number of rows of the table; ``None``
+    means that it is unknown, and ids must then only be nonnegative.
+
+    Raises TypeError if ``bags`` is not two or three tensors, ids or offsets are not int32 or int64,
+    weights are Boolean or complex, or ``vocab_size`` is not an ``int``. Raises ValueError if a
+    member is not one-dimensional or is on the device ``meta``, there are more or fewer weights than
+    ids, ``vocab_size`` is negative, or the offsets do not rise from 0 to the number of ids. Raises
+    IndexError if an id is outside of the columns.
+
+    Examples
+    --------
+    >>> from lookup_matmul import Bags
+    >>> check_bags(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4)
+    >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
+    Traceback (most recent call last):
+    ...
+    IndexError: row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; \
+1 of the 3 entries is outside. Give the table more rows or correct the ids.
+    """
+    if vocab_size is not None:
+        check_vocab_size(vocab_size)
+    check_arrays(as_bags(bags), BAGS, vocab_size)
+
+
+def as_bags(members: Sequence[Any]) -> Bags:
+    """Return a tuple or list of two or three tensors as :class:`Bags`, or raise TypeError."""
+    if not isinstance(members, tuple | list) or len(members) not in (2, 3):
+        count = f" of {len(members)}" if isinstance(members, tuple | list) else ""
+        raise TypeError(
+            f"bags is a {type(members).__name__}{count}, expected Bags or (ids, offsets, weights); "
+            "read a matrix with to_bags(...)."
+        )
+    bags = Bags(*members)
+    for name, member in zip(BAGS, bags, strict=True):
+        if not isinstance(member, torch.Tensor) and (member is not None or name != "weights"):
+            raise TypeError(
+                f"{name} is a {type(member).__name__}, expected a torch.Tensor; "
+                "wrap it in torch.as_tensor(...)."
+            )
+    return bags
+
+
+def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
+    """Raise as :func:`check_bags` does, with the member names of the format that was read."""
+    ids, offsets, weights = bags
+    for name, member in zip(names, bags, strict=True):
+        if member is None:
+            continue
+        if member.dim() != 1 or member.layout is not torch.strided:
+            raise ValueError(
+                f"{name} has layout {member.layout} and shape {tuple(member.shape)}, "
+                "expected one dense dimension; flatten it."
+            )
+        check_not_meta(name, member)
+    for name, member in ((names.ids, ids), (names.offsets, offsets)):
+        if member.dtype not in ID_DTYPES:
+            raise TypeError(
+                f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
+                f"convert with {name}.long() if the values are meant as row numbers."
+            )
+    if weights is not None and (weights.dtype == torch.bool or weights.is_complex()):
+        raise TypeError(
+            f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
+            "convert with .float() if True counts as 1."
+        )
+    if weights is not None and len(weights) != len(ids):
+        raise ValueError(
+            f"{names.weights} has {len(weights)} elements and {names.ids} {len(ids)}, "
+            "expected as many; give each entry its value."
+        )
+    _check_offsets(offsets, len(ids), names)
+    if outside := find_outside(ids, columns, "column", "entries"):
+        index, value, message = outside
+        row = int(torch.searchsorted(offsets, index[0], right=True)) - 1
+        remedy = (
+            "A negative column does not count from the end: leave the entry out."
+            if value < 0
+            else f"Give the table more rows or correct the {names.ids}."
+        )
+        raise IndexError(f"row {row} names column {value}, {message} {remedy}")
+
+
+def _check_offsets(offsets: torch.Tensor, entry_count: int, names: Names) -> None:
+    """Raise unless the offsets start at 0, never decrease, and end at the number of entries."""
+    name, row_count = names.offsets, len(offsets) - 1
+    if not len(offsets):
+        raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
+    if (first := int(offsets[0])) != 0:
+        raise ValueError(
+            f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "
+            "subtract the first element if this is a slice of a larger matrix."
+        )
+    decreases = offsets[1:] < offsets[:-1]
+    if decreases.any():
+        row = int(decreases.int().argmax())
+        raise ValueError(
+            f"row {row} begins at {int(offsets[row])} and ends at {int(offsets[row + 1])}, "
+            f"expected offsets that never fall; correct {name}[{row + 1}]."
+        )
+    if (last := int(offsets[-1])) != entry_count:
+        problem = f"row {row_count - 1} ends at {name}[{row_count}] = {last}"
+        if row_count == 0:
+            problem = f"{name} is [0]"
+        remedy = f"correct {name}[{row_count}], or the arrays if some are cut off"
+        if names is BAGS:
+            remedy = "append it if the offsets are only the beginnings (include_last_offset=False)"
+        elif names is SCIPY and last < entry_count:
+            remedy = "remove the entries beyond it with rows.prune()"
+        raise ValueError(f"{problem}, expected {entry_count}, the number of entries; {remedy}.")

@@ -6,22 +6,20 @@ import torch
 
 from lookup_matmul.inputs import check_matmul_dtype, check_vocab_size, check_weight
 from lookup_matmul.sparse.bags import Bags, Rows
-from lookup_matmul.sparse.read import read_rows
+from lookup_matmul.sparse.formats import read_rows
 
 
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Return for each sparse row the sum of the rows of ``weight``, each times its value.
 
-    The result equals :func:`dense_matmul` up to rounding: the error of a row with ``n`` entries is
-    at most ``rounding_bound(n + 1, dtype)`` times the sum of the absolute values of its terms, or
-    ``n + 2`` if the values are converted to the dtype of ``weight``, as long as nothing over- or
-    underflows. Rows of ``weight`` without an entry are never read, so that a NaN in them does not
-    spread.
+    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``, and equals
+    :func:`dense_matmul` up to rounding. Rows of ``weight`` without an entry are not read, so that a
+    NaN in them does not spread.
 
     The rows have any format of :func:`to_bags`. Empty rows give zeros, duplicates add up, and
     values of another dtype are converted. ``weight`` has shape (vocabulary size, embedding
     dimension) and a floating dtype. Tensors in ``rows`` must be on its device; SciPy arrays are
-    copied to it.
+    copied to it, and also if ``weight`` requires a gradient, since ``backward`` reads them again.
 
     Return a tensor of shape (number of rows, embedding dimension) with the dtype and device of
     ``weight``. Gradients flow to ``weight`` and to values that are tensors. torch has neither
@@ -34,24 +32,21 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
 
     Notes
     -----
-    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``. SciPy arrays are copied
-    if ``weight`` may need a gradient, since ``backward`` reads them again.
+    The error of a row with ``n`` entries is at most ``rounding_bound(n + 1, dtype)`` times the sum
+    of the absolute values of its terms, or ``n + 2`` if the values are converted to the dtype of
+    ``weight``, as long as nothing over- or underflows.
 
     On a CPU, torch adds up float16 and bfloat16 gradients of ``weight`` in that dtype: 5,000
     gradients of one give 2,048 and 256. Train such a table in float32.
 
-    The checks synchronize with an accelerator and break the graph of :func:`torch.compile`. A torch
-    CSR tensor breaks the graph too, and its values must not require a gradient there; convert it
-    with :func:`to_bags` before a transform of :mod:`torch.func`.
+    The checks synchronize with an accelerator and break the graph of :func:`torch.compile`, as does
+    a torch CSR tensor, whose values must not require a gradient there; convert it with
+    :func:`to_bags` before a transform of :mod:`torch.func`.
 
     Examples
     --------
-    >>> weight = torch.arange(8.0).reshape(4, 2)
-    >>> rows = torch.tensor([[0.0, 2.0, 0.0, 3.0], [0.0, 0.0, 0.0, 0.0]])
-    >>> sum_of_rows((torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3])), weight)
-    tensor([[22., 27.],
-            [ 0.,  0.]])
-    >>> rows @ weight
+    >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
+    >>> sum_of_rows(bags, torch.arange(8.0).reshape(4, 2))
     tensor([[22., 27.],
             [ 0.,  0.]])
     """
@@ -77,10 +72,8 @@ def dense_rows(
     The rows and errors are those of :func:`sum_of_rows`. Duplicates add up; for float16 and
     bfloat16, in float32. Return a tensor of shape (number of rows, vocab_size) on the device of the
     rows; gradients flow to values that are tensors. ``dtype`` defaults to
-    :func:`torch.get_default_dtype`; integer dtypes wrap around on overflow.
-
-    Raises TypeError if ``dtype`` would truncate fractions or ``vocab_size`` is not an ``int``, and
-    ValueError if it is negative.
+    :func:`torch.get_default_dtype`; integer dtypes wrap around on overflow. Also raises TypeError
+    if ``dtype`` would truncate fractions.
 
     Examples
     --------

@@ -76,16 +76,14 @@ def test_without_all_graphs_the_calls_are_compared():
 
 
 def test_gpus_come_first(tmp_path):
-    """Then by the names of the files; a folder that does not exist has none."""
-    cpu = GPU | {"provenance": GPU["provenance"] | {"kind": "cpu", "driver": None}}
-    write(tmp_path, cpu, "a")
+    """Then by the names of the files."""
+    write(tmp_path, GPU | {"provenance": GPU["provenance"] | {"kind": "cpu"}}, "a")
     write(tmp_path, GPU, "b")
     assert [*read_recordings(tmp_path)] == ["b", "a"]
-    assert read_recordings(tmp_path / "none") == {}
 
 
-def test_a_description_says_what_a_recording_lacks_and_hides_markup():
-    """A device's name comes from a stranger's file."""
+def test_a_description_escapes_markup_and_names_an_incomplete_recording():
+    """The name of a device may be anything."""
     recording = deepcopy(GPU) | {"complete": False}
     recording["provenance"] |= {"device": "<b>![x](y)", "quick": True, "triton": None}
     text = describe(recording)
@@ -95,47 +93,34 @@ def test_a_description_says_what_a_recording_lacks_and_hides_markup():
 
 
 DELETE = object()
-MALFORMED = {
-    ("complete",): [("yes", "complete is 'yes', expected bool")],
-    ("cases",): [(DELETE, "cases is 'missing', expected list")],
-    ("provenance", "device"): [
-        (DELETE, "provenance.device is 'missing', expected str"),
-        (None, "provenance.device is None, expected str"),
-    ],
-    ("provenance", "driver"): [(5, r"provenance.driver is 5, expected str | None")],
-    ("cases", 1): [([], r"cases[1].form is 'missing', expected str")],
-    ("cases", 0, "form"): [("product", "cases[0].form is 'product', expected")],
-    ("cases", 0, "vocab_size"): [("2", "cases[0].vocab_size is '2', expected int")],
-    ("cases", 0, "median_s"): [
-        (1.0, "cases[0].median_s is 1.0, expected from 1.5e-05 to"),
-        (float("nan"), "cases[0].median_s is nan, expected from"),
-        (DELETE, "cases[0].median_s is 'missing', expected float"),
-    ],
-    ("cases", 0, "low_s"): [(0.0, "expected from 0.0 to")],
-    ("cases", 0, "graph"): [
-        ({}, "cases[0].graph.low_s is 'missing', expected float"),
-        (1.0, "cases[0].graph.low_s is 'missing', expected float"),
-        ({"low_s": 2.0, "median_s": 1.0, "high_s": 3.0}, "cases[0].graph.median_s is 1.0"),
-    ],
-    ("cases", -1, "skipped"): [(None, "skipped is None, expected str")],
-}
+MALFORMED = [
+    (("complete",), "yes", "complete is 'yes', expected bool"),
+    (("cases",), DELETE, "cases is 'missing', expected list"),
+    (("provenance", "device"), None, "provenance.device is None, expected str"),
+    (("provenance", "driver"), 5, "provenance.driver is 5, expected str | None"),
+    (("cases", 1), [], "cases[1].form is 'missing', expected str"),
+    (("cases", 0, "form"), "product", "cases[0].form is 'product', expected"),
+    (("cases", 0, "vocab_size"), "2", "cases[0].vocab_size is '2', expected int"),
+    (("cases", 0, "median_s"), 1.0, "cases[0].median_s is 1.0, expected from 1.5e-05 to"),
+    (("cases", 0, "median_s"), float("nan"), "cases[0].median_s is nan, expected from"),
+    (("cases", 0, "median_s"), DELETE, "cases[0].median_s is 'missing', expected float"),
+    (("cases", 0, "low_s"), 0.0, "expected from 0.0 to"),
+    (("cases", 0, "graph"), 1.0, "cases[0].graph.low_s is 'missing', expected float"),
+    (("cases", 0, "graph", "median_s"), 1.0, "cases[0].graph.median_s is 1.0"),
+    (("cases", -1, "skipped"), None, "skipped is None, expected str"),
+]
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "message"),
-    [(place, *change) for place, changes in MALFORMED.items() for change in changes],
-)
+@pytest.mark.parametrize(("place", "value", "message"), MALFORMED)
 def test_a_malformed_file_is_refused(tmp_path, place, value, message):
     """With the file, the field and the remedy."""
-    recording = deepcopy(GPU)
+    parent = recording = deepcopy(GPU)
     *parents, last = place
-    parent = recording
     for name in parents:
         parent = parent[name]
+    parent[last] = value
     if value is DELETE:
         del parent[last]
-    else:
-        parent[last] = value
     path = write(tmp_path, recording)
     with pytest.raises(ValueError, match="Record again with") as error:
         read_recordings(tmp_path)
@@ -144,7 +129,7 @@ def test_a_malformed_file_is_refused(tmp_path, place, value, message):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b"3"])
-def test_what_is_no_recording_is_refused(tmp_path, content):
+def test_a_file_without_a_recording_is_refused(tmp_path, content):
     """Whether it is JSON or not."""
     path = tmp_path / "gpu.json"
     path.write_bytes(content)
@@ -163,15 +148,8 @@ def test_the_recordings_of_the_package_are_well_formed():
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [
-        (0, "0 s"),
-        (1e-12, "0.00100 ns"),
-        (9.996e-10, "1.00 ns"),
-        (9.996e-7, "1.00 µs"),
-        (0.9999, "1.00 s"),
-        (9.9996, "10.0 s"),
-    ],
-)
+    [(0, "0 s"), (1e-12, "0.00100 ns"), (9.996e-7, "1.00 µs"), (0.9999, "1.00 s"), (9.9996, "10.0 s")],
+)  # fmt: skip
 def test_a_time_has_three_digits_and_a_unit(seconds, text):
     """Rounded before the unit is chosen."""
     assert in_unit(seconds) == text
@@ -180,17 +158,14 @@ def test_a_time_has_three_digits_and_a_unit(seconds, text):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("<script>", r"\<script\>"),
         ("![](https://example.org/a.png)", r"\!\[\](https://example.org/a.png)"),
         ("{raw}`<b>x</b>`", r"\{raw\}\`\<b\>x\</b\>\`"),
         ("$x$ a | b ~~c~~ **d** _e_", r"\$x\$ a \| b \~\~c\~\~ \*\*d\*\* \_e\_"),
         (r"\\ &lt; [^1]", r"\\\\ \&lt; \[\^1\]"),
-        ("2.13.0+cu130", "2.13.0+cu130"),
-        ("::: {note}", r"::: \{note\}"),
         ("a\n\n# b", "a # b"),
     ],
 )
 def test_escaped_text_is_shown_as_it_is(text, shown):
-    """Each mark that could be markup stands behind a backslash, on one line."""
+    """Each character that could be markup follows a backslash, on one line."""
     assert escaped(text) == shown
     assert re.sub(r"\\(\W|_)", r"\1", shown) == " ".join(text.split())

@@ -33,7 +33,7 @@ def hooked_weight():
 @pytest.mark.parametrize(
     ("layer", "error", "message"),
     [
-        (lambda: nn.Sequential(nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass the one inside of it that you mean, or pass lambda given: layer(given) in place of the layer a"),
+        (lambda: nn.Sequential(nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass the submodule that you mean, or pass lambda x: layer(x) in place of the layer a"),
         (lambda: Scaled(4, 3), TypeError, "Scaled with a forward of its own, expected that of torch.nn.Embedding; pass lambda"),
         (hooked_layer, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
         (hooked_weight, ValueError, "a.weight has hooks, which may change its gradient, expected none; pass lambda"),

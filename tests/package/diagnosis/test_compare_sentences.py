@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from planted import make_linear
 from torch.nn import functional as F  # noqa: N812
 
-from lookup_matmul import compare, to_linear
+from lookup_matmul import compare
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -92,7 +92,7 @@ def test_sentences_about_two_outputs_are_true(seed):
 def test_sentences_about_two_tables_are_true(seed):
     """The evidence of a single cause, for a table that is looked up and one that is multiplied."""
     first, second = make_tables(seed)
-    linear = to_linear(nn.Embedding.from_pretrained(second, freeze=False), share=False)
+    linear = make_linear(second)
     ids = torch.arange(min(len(first), len(second)))
     causes = compare(first, linear, ids).causes
     if len(causes) != 1:

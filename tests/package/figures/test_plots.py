@@ -9,7 +9,9 @@ import torch
 from drawings import assert_valid, attributes, elements, texts
 
 from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
+from lookup_matmul.figures.axes import SERIES_STYLES
 from lookup_matmul.figures.points import place_names
+from lookup_matmul.figures.sheet import CSS_VALUES
 
 LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "an alt text"}
 LOG = LABELS | {"log_x": True, "log_y": True}
@@ -95,20 +97,24 @@ def test_intervals_extend_from_low_to_high_on_an_axis_from_zero():
     assert [x for x, _ in marker_positions(svg)] == near(middles)
 
 
+@pytest.mark.parametrize(("count", "expected"), [(4, 4), (5, 1)])
+def test_no_two_measurements_of_a_group_share_a_color_unless_all_do(count, expected):
+    """There are four colors; a fifth measurement would look related to the first."""
+    group = {f"card {k}": (1.0, 2.0, 3.0) for k in range(count)}
+    svg = draw_intervals({"": group}, **X_LABEL).svg
+    used = [f"stroke: {CSS_VALUES[color]}; stroke-width: 3" in svg for color, *_ in SERIES_STYLES]
+    assert sum(used) == expected
+
+
 @pytest.mark.parametrize("limit", [4.0, 14.0])
-def test_a_limit_is_at_its_value(limit):
-    """The axis includes a limit beyond all measurements."""
+def test_a_limit_is_a_line_at_its_value_behind_the_names(limit):
+    """The axis includes a limit beyond all measurements; outlines of names interrupt the line."""
     svg = draw_intervals(GROUPS, limit=("bound", limit), **X_LABEL).svg
-    ((x, *_),), ((a, *_), _, (e, *_)) = straight_lines(svg, r"1\.2"), straight_lines(svg, 3)
+    ((x, start, _, end),), bars = straight_lines(svg, r"1\.2"), straight_lines(svg, 3)
+    (a, *_), _, (e, *_) = bars
     assert x == near(a + (limit - 1) * (e - a) / 4)
     assert x < 330 - 18  # the right edge
-
-
-def test_a_limit_is_behind_the_names():
-    """It is one line along all bars, and outlines of names interrupt it."""
-    svg = DRAWINGS["intervals"].svg
-    ((_, start, _, end),) = straight_lines(svg, r"1\.2")
-    bar_y = [y for _, y, _, _ in straight_lines(svg, 3)]
+    bar_y = [y for _, y, _, _ in bars]
     assert min(start, end) < min(bar_y) < max(bar_y) < max(start, end)
     line, *names = re.finditer(r'stroke-width: 1\.2[;"]|<text[^>]*>(?:lookup|product)<', svg)
     assert (line.group()[:6], len(names)) == ("stroke", 3)
@@ -157,14 +163,12 @@ def test_names_of_close_points_form_a_column_beside_them(obstacles, x, alignment
     assert places == {2: (x, 86, alignment), 1: (x, 100, alignment), 0: (x, 114, alignment)}
 
 
-@pytest.mark.parametrize(
-    ("marker", "obstacle", "expected"),
-    [((100.0, 100.0), (120.0, 100.0), (92, "right")), ((45.0, 100.0), (65.0, 100.0), (53, "left"))],
-)
-def test_a_name_on_the_left_needs_room(marker, obstacle, expected):
+@pytest.mark.parametrize(("x", "expected"), [(100.0, (92, "right")), (45.0, (53, "left"))])
+def test_a_name_on_the_left_needs_room(x, expected):
     """A single name is 8 points from its point."""
-    x, alignment = expected
-    assert place_names(np.array([marker, obstacle]), 1) == {0: (x, 100, alignment)}
+    name_x, alignment = expected
+    markers = np.array([(x, 100.0), (x + 20, 100.0)])
+    assert place_names(markers, 1) == {0: (name_x, 100, alignment)}
 
 
 @pytest.mark.parametrize(

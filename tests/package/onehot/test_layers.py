@@ -1,4 +1,4 @@
-"""Converting layers: same outputs, storage shared or not as asked, nothing lost in silence."""
+"""Conversions between layers keep outputs and share storage on request, or raise an error."""
 
 import re
 
@@ -22,10 +22,12 @@ IDS = torch.tensor([2, 3, 1])
 @pytest.mark.parametrize("share", [True, False])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
 def test_converted_layers_agree(share, dtype, device):
-    """There and back, the outputs are bitwise equal, and the weight is kept."""
+    """The outputs are bitwise equal in both directions, and no random numbers are drawn."""
     embedding = nn.Embedding(4, 5, dtype=dtype, device=device)
+    state = torch.get_rng_state()
     linear = to_linear(embedding, share=share)
     back = to_embedding(linear, share=share)
+    assert torch.equal(torch.get_rng_state(), state)
     ids = IDS.to(device)
     assert_bitwise_equal(linear(one_hot(ids, 4, dtype=dtype)), embedding(ids))
     assert_bitwise_equal(back(ids), embedding(ids))
@@ -35,8 +37,8 @@ def test_converted_layers_agree(share, dtype, device):
 
 @pytest.mark.parametrize("requires_grad", [True, False])
 @pytest.mark.parametrize("share", [True, False])
-def test_storage_is_shared_as_asked_and_frozen_stays_frozen(share, requires_grad):
-    """Writing to one layer moves the other if shared, and only then; a copy is contiguous."""
+def test_storage_is_shared_on_request_and_requires_grad_kept(share, requires_grad):
+    """Writing to one layer changes the other only if storage is shared; a copy is contiguous."""
     embedding = nn.Embedding(4, 5).requires_grad_(requires_grad)
     linear = to_linear(embedding, share=share)
     back = to_embedding(linear, share=share)
@@ -45,79 +47,48 @@ def test_storage_is_shared_as_asked_and_frozen_stays_frozen(share, requires_grad
         assert second.weight.requires_grad is requires_grad
     assert linear.weight.is_contiguous() is not share
     assert linear.weight.is_leaf
-    before = embedding.weight.detach().clone()
-    with torch.no_grad():
-        linear.weight.add_(1.0)
-    assert torch.equal(embedding.weight, before + 1.0 if share else before)
-
-
-def test_conversion_draws_no_random_numbers():
-    """A seeded program goes on as if no layer had been made."""
-    embedding = nn.Embedding(4, 5)
-    state = torch.get_rng_state()
-    to_embedding(to_linear(embedding, share=False), share=False)
-    assert torch.equal(torch.get_rng_state(), state)
-
-
-OPTIONS = {"padding_idx": 0, "max_norm": 1.0, "scale_grad_by_freq": True, "sparse": True}
-
-
-@pytest.mark.parametrize(("option", "value"), OPTIONS.items())
-def test_what_a_linear_cannot_do_is_refused(option, value):
-    """Options of an Embedding are not dropped in silence."""
-    message = f"the Embedding uses {option}={value}, which a Linear cannot do;.* which gives it up"
-    with pytest.raises(ValueError, match=message):
-        to_linear(nn.Embedding(4, 5, **{option: value}), share=False)
 
 
 def hooked(layer, kind):
-    """Return a layer with one hook."""
-    getattr(layer, f"register_{kind}")(print)
+    """Return a layer with one hook, or with one on its weight."""
+    owner = layer.weight if kind == "hook" else layer
+    getattr(owner, f"register_{kind}")(print)
     return layer
 
 
-def hooked_weight(layer):
-    """Return a layer with a hook on its weight."""
-    layer.weight.register_hook(print)
-    return layer
+HOOKS = " has hooks, which may change what goes in or out, expected none; remove them first"
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("convert", "layer", "error", "message"),
     [
-        (lambda: to_linear(nn.Linear(4, 5), share=True), TypeError, "embedding has type torch.nn.modules.linear.Linear, expected torch.nn.Embedding; call to_embedding for the way back"),
-        (lambda: to_embedding(nn.Embedding(4, 5), share=True), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; call to_linear for the way back"),
-        (lambda: to_linear(hooked(nn.Embedding(4, 5), "forward_hook"), share=True), ValueError, "embedding has hooks, which may change what goes in or out, expected none; remove them first"),
-        (lambda: to_embedding(hooked(nn.Linear(4, 5, bias=False), "forward_pre_hook"), share=True), ValueError, "linear has hooks, which may change what goes in or out, expected none; remove them first"),
-        (lambda: to_linear(hooked(nn.Embedding(4, 5), "full_backward_hook"), share=False), ValueError, "embedding has hooks"),
-        (lambda: to_embedding(hooked(nn.Linear(4, 5, bias=False), "full_backward_pre_hook"), share=False), ValueError, "linear has hooks"),
-        (lambda: to_linear(hooked_weight(nn.Embedding(4, 5)), share=False), ValueError, "embedding.weight has hooks, which may change its gradient, expected none; remove them first"),
-        (lambda: to_embedding(nn.Linear(4, 5), share=False), ValueError, "has a bias, expected none"),
+        *((to_linear, nn.Embedding(4, 5, **{option: value}), ValueError, f"the Embedding uses {option}={value}, which a Linear cannot do; expected a plain lookup")
+          for option, value in {"padding_idx": 0, "max_norm": 1.0, "scale_grad_by_freq": True, "sparse": True}.items()),
+        (to_linear, nn.Linear(4, 5), TypeError, "embedding has type torch.nn.modules.linear.Linear, expected torch.nn.Embedding; call to_embedding for the way back"),
+        (to_embedding, nn.Embedding(4, 5), TypeError, "linear has type torch.nn.modules.sparse.Embedding, expected torch.nn.Linear; call to_linear for the way back"),
+        (to_linear, hooked(nn.Embedding(4, 5), "forward_hook"), ValueError, f"embedding{HOOKS}"),
+        (to_embedding, hooked(nn.Linear(4, 5, bias=False), "forward_pre_hook"), ValueError, f"linear{HOOKS}"),
+        (to_linear, hooked(nn.Embedding(4, 5), "full_backward_hook"), ValueError, f"embedding{HOOKS}"),
+        (to_embedding, hooked(nn.Linear(4, 5, bias=False), "full_backward_pre_hook"), ValueError, f"linear{HOOKS}"),
+        (to_linear, hooked(nn.Embedding(4, 5), "hook"), ValueError, "embedding.weight has hooks, which may change its gradient, expected none; remove them first"),
+        (to_embedding, nn.Linear(4, 5), ValueError, "has a bias, expected none"),
+        (to_linear, Scaled(4, 5), TypeError, "embedding is a Scaled with a forward of its own, expected that of torch.nn.Embedding"),
     ],
 )  # fmt: skip
-def test_misuse_is_named(call, error, message):
-    """The message says what arrived and what was expected."""
+def test_layers_that_cannot_be_converted_are_refused(convert, layer, error, message):
+    """The message names what the other layer could not do."""
     with pytest.raises(error, match=re.escape(message)):
-        call()
+        convert(layer, share=False)
 
 
-class Named(nn.Embedding):
-    """An embedding that only has another name."""
-
-
-def test_layers_that_compute_something_else_are_refused():
-    """A subclass, or a function put into a layer; a mere name of its own is no matter."""
-    message = (
-        r"embedding is a Scaled with a forward of its own, expected that of torch.nn.Embedding"
-    )
-    with pytest.raises(TypeError, match=message):
-        to_linear(Scaled(4, 5), share=False)
+def test_a_forward_of_its_own_is_refused_and_a_name_of_its_own_is_not():
+    """A subclass without a ``forward`` computes what its base class computes."""
     patched = nn.Linear(4, 5, bias=False)
     patched.forward = lambda rows: 2 * rows
     with pytest.raises(TypeError, match="linear is a Linear with a forward of its own"):
         to_embedding(patched, share=False)
-    named = Named(4, 5)
-    assert_bitwise_equal(to_linear(named, share=False).weight.T, named.weight)
+    renamed = type("Renamed", (nn.Embedding,), {})(4, 5)
+    assert_bitwise_equal(to_linear(renamed, share=False).weight.T, renamed.weight)
 
 
 COMPUTED = {

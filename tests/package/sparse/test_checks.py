@@ -41,7 +41,7 @@ def torch_rows(offsets: list[int], ids: list[int], columns: int = 4) -> torch.Te
 BROKEN = {
     "scipy column huge": (lambda: scipy_rows(indices=np.array([1, 3, 2**40])), IndexError, f"row 2 names column {2**40}, but a table of 4 rows takes 0 <= column <= 3; 1 of the 3 entries is outside. Give the table more rows or correct the indices."),
     "scipy indptr falls": (lambda: scipy_rows(indptr=np.array([0, 2, 1, 3])), ValueError, "row 1 begins at 2 and ends at 1, expected offsets that never fall; correct indptr[2]."),
-    "scipy indptr ends early": (lambda: scipy_rows(indptr=np.array([0, 1, 1, 2])), ValueError, "row 2 ends at indptr[3] = 2, expected 3, the number of entries; drop what lies beyond with rows.prune()."),
+    "scipy indptr ends early": (lambda: scipy_rows(indptr=np.array([0, 1, 1, 2])), ValueError, "row 2 ends at indptr[3] = 2, expected 3, the number of entries; remove the entries beyond it with rows.prune()."),
     "scipy indptr ends late": (lambda: scipy_rows(indptr=np.array([0, 2, 2, 2**31])), ValueError, f"row 2 ends at indptr[3] = {2**31}, expected 3, the number of entries; correct indptr[3], or the arrays if some are cut off."),
     "scipy indptr begins late": (lambda: scipy_rows(indptr=np.array([-1, 2, 2, 3])), ValueError, "indptr[0] is -1, expected 0: row 0 begins with the first entry; subtract the first element if this is a slice of a larger matrix."),
     "scipy indptr too short": (lambda: scipy_rows(indptr=np.array([0, 2, 3])), ValueError, "indptr has 3 elements, expected 4 for the 3 rows of the matrix; one for each row, and the end."),

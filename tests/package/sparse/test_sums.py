@@ -1,6 +1,5 @@
 """``sum_of_rows`` and ``dense_matmul`` against SciPy in float64, forward and backward."""
 
-from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -24,7 +23,6 @@ from lookup_matmul import (
 
 FORMS = [sum_of_rows, dense_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-FORMATS = ["scipy array", "scipy matrix", "torch", "bags", "list"]
 VALUE_DTYPES = [torch.uint8, torch.int8, torch.int32, torch.int64, *DTYPES]
 INDEX_DTYPES = [torch.int32, torch.int64]
 
@@ -145,22 +143,6 @@ def test_backward_is_the_transposed_product(form, format_name, bags_and_columns,
     assert_within(to_values.double(), torch.from_numpy(products.sum(1)), bound)
 
 
-def test_converted_values_are_rounded_once_more():
-    """float64 values exceed the bound of float32 values, and not that of converted ones."""
-    value = torch.randn(200, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    value.requires_grad_()
-    weight = table(1, 64, torch.float32)
-    exact = value * weight.double()
-    ids, offsets = torch.zeros(200, dtype=torch.int64), torch.arange(201)
-    result = sum_of_rows((ids, offsets, value[:, 0]), weight).double()
-    result.sum().backward()
-    size = rounding_bound(65, torch.float32) * weight.double().abs().sum()
-    assert_within(value.grad, weight.double().sum().expand(200, 1), size.expand(200, 1))
-    assert_within(result, exact, rounding_bound(3, torch.float32) * exact.abs())
-    with pytest.raises(AssertionError):
-        assert_within(result, exact, rounding_bound(2, torch.float32) * exact.abs())
-
-
 IDS, OFFSETS = torch.tensor([3, 0, 3, 2, 1]), torch.tensor([0, 3, 3, 5])
 NUMBERS = torch.tensor([0.5, -2.0, 1.5, 0.0, 3.0], dtype=torch.float64)
 
@@ -269,65 +251,49 @@ def test_forms_compile(form, format_name, check):
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_work_inside_transforms(form):
     """``torch.func.grad`` gives the gradient of ``backward``, but refuses a CSR tensor."""
-    weight = torch.randn(5, 4, requires_grad=True)
-    valid = Bags(IDS, OFFSETS, NUMBERS.float())
-    broken = valid._replace(ids=torch.tensor([3, 0, -1, 2, 1]))
-    form(valid, weight).square().sum().backward()
+    weight, bags = torch.randn(5, 4, requires_grad=True), Bags(IDS, OFFSETS, NUMBERS.float())
+    form(bags, weight).square().sum().backward()
 
     def gradient(rows):
         return torch.func.grad(lambda w: form(rows, w).square().sum())(weight.detach())
 
     for format_name in ("bags", "scipy"):
-        assert_bitwise_equal(gradient(convert(valid, 5, format_name)), weight.grad)
-        with pytest.raises(IndexError, match="row 0 names column -1"):
-            gradient(convert(broken, 5, format_name))
+        assert_bitwise_equal(gradient(convert(bags, 5, format_name)), weight.grad)
     with pytest.raises(RuntimeError, match="Sparse CSR tensors do not have strides"):
-        gradient(convert(valid._replace(ids=torch.tensor([0, 2, 3, 1, 2])), 5, "torch"))
+        gradient(convert(bags._replace(ids=torch.tensor([0, 2, 3, 1, 2])), 5, "torch"))
 
 
 def test_the_dense_forms_support_vmap():
     """``torch.func.vmap`` gives the results of a loop, over values and over tables."""
-    many, weight = torch.randn(3, 5), torch.randn(4, 2)
-    for form, argument in ((dense_rows, 4), (dense_matmul, weight)):
-        apply = partial(
-            lambda form, arg, v: form((IDS, OFFSETS, v), arg, check=False), form, argument
-        )
-        expected = torch.stack([apply(values) for values in many])
-        assert_bitwise_equal(torch.func.vmap(apply)(many), expected)
-    tables = torch.randn(3, 4, 2)
-    mapped = torch.func.vmap(lambda w: dense_matmul((IDS, OFFSETS), w, check=False))(tables)
-    expected = torch.stack([dense_matmul((IDS, OFFSETS), table) for table in tables])
-    assert_within(mapped, expected, 1e-6)
+    values, tables = torch.randn(3, 5), torch.randn(3, 4, 2)
+    for call, batch in (
+        (lambda v: dense_rows((IDS, OFFSETS, v), 4, check=False), values),
+        (lambda v: dense_matmul((IDS, OFFSETS, v), tables[0], check=False), values),
+        (lambda w: dense_matmul((IDS, OFFSETS), w, check=False), tables),
+    ):
+        expected = torch.stack([call(item) for item in batch])
+        assert_within(torch.func.vmap(call)(batch), expected, 1e-6)
 
 
-@pytest.mark.parametrize("format_name", FORMATS)
 @pytest.mark.parametrize("form", FORMS)
-def test_every_format_gives_the_same_bits(form, format_name, device):
+def test_every_format_gives_the_same_bits(form, device):
     """The formats are SciPy's two classes, a torch CSR tensor, ``Bags`` and a list."""
     matrix = sparse.random_array((7, 11), density=0.3, format="csr", dtype=np.float32, rng=0)
     bags = Bags(*(member.to(device) for member in to_bags(matrix)))
     weight = table(11, 5, torch.float32).to(device)
-    rows = {
-        "scipy array": matrix,
-        "scipy matrix": sparse.csr_matrix(matrix),
-        "torch": to_torch_csr(bags, 11),
-        "bags": bags,
-        "list": list(bags),
-    }[format_name]
-    result = form(rows, weight)
-    assert result.device == weight.device
-    assert_bitwise_equal(result, form(bags, weight))
-    assert_bitwise_equal(result, form(rows, weight, check=False))
+    expected = form(bags, weight)
+    for rows in (matrix, sparse.csr_matrix(matrix), to_torch_csr(bags, 11), bags, list(bags)):
+        result = form(rows, weight)
+        assert result.device == weight.device
+        assert_bitwise_equal(result, expected)
+        assert_bitwise_equal(form(rows, weight, check=False), expected)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_values_may_be_integers_or_omitted(form):
-    """Integers are converted to the dtype of the weight; ``None`` means ones."""
+def test_values_may_be_omitted(form):
+    """``None`` means ones."""
     ids, offsets = torch.tensor([2, 0, 1]), torch.tensor([0, 2, 3])
-    weight = torch.arange(8.0).reshape(4, 2)
-    result = form((ids, offsets, torch.tensor([3, 2, 1])), weight)
-    assert result.tolist() == [[12.0, 17.0], [2.0, 3.0]]
-    assert_bitwise_equal(form((ids, offsets), weight), form((ids, offsets, torch.ones(3)), weight))
+    assert form((ids, offsets), torch.arange(8.0).reshape(4, 2)).tolist() == [[4, 6], [2, 3]]
     assert dense_rows((ids, offsets), 4, dtype=torch.int64).tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]
 
 

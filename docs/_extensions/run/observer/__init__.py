@@ -1,1 +1,1 @@
-"""A folder for ``PYTHONPATH`` of kernels; Python imports ``sitecustomize`` from it."""
+"""A folder for ``PYTHONPATH`` of kernels, which import ``sitecustomize`` and ``disturb``."""

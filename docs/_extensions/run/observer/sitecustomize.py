@@ -79,17 +79,22 @@ def refuse_network(event: str, args: tuple[Any, ...]) -> None:
         )
 
 
+def observe() -> None:
+    """Observe this process from now on."""
+    folder, log = Path(os.environ[PACKAGE_VARIABLE]), Path(os.environ[LOG_VARIABLE])
+    sys.addaudithook(ReadLogger(folder, log))
+    sys.addaudithook(refuse_network)
+
+
 def _run_next_sitecustomize() -> None:
     """Run the module of this name that the machine has itself, if it has one."""
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    path = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
+    spec = PathFinder.find_spec("sitecustomize", path)
     if spec and spec.loader:
         spec.loader.exec_module(module_from_spec(spec))
 
 
 if __name__ == "sitecustomize":
-    sys.path.remove(str(Path(__file__).parent))
     if LOG_VARIABLE in os.environ:
-        folder, log = Path(os.environ[PACKAGE_VARIABLE]), Path(os.environ[LOG_VARIABLE])
-        sys.addaudithook(ReadLogger(folder, log))
-        sys.addaudithook(refuse_network)
+        observe()
     _run_next_sitecustomize()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from lookup_matmul.equality.assertions import assert_bitwise_equal
+from lookup_matmul.equality import assert_bitwise_equal
 from lookup_matmul.figures.sheet import INK, MARK, PICK, QUIET, Drawing, Sheet, id_colors
 from lookup_matmul.onehot.forms import one_hot
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear

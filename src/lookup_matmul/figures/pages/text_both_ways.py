@@ -1,6 +1,9 @@
 """The votes of words for the classes of a text."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import torch
 
@@ -8,6 +11,7 @@ from lookup_matmul.figures.sheet import INK, MARK, QUIET, Drawing, Sheet, id_col
 from lookup_matmul.sparse.sums import sum_of_rows
 
 LABEL_WIDTH, CELL_WIDTH, WIDTH = 86.0, 58.0, 330.0
+WORD = re.compile(r"\w\w+")  # as scikit-learn's vectorizers
 
 
 def draw_bag_of_words(
@@ -60,6 +64,32 @@ def draw_column_votes(
             sheet.cell(*cell, fill=fill, fill_opacity=opacity)
         votes.append(f"{word} ({_format_row(row)}): {classes[largest]}.")
     return sheet.to_drawing(f"Votes for {', '.join(classes)}. {' '.join(votes)}")
+
+
+def draw_message_votes(
+    text: str,
+    vocabulary: Mapping[str, int],
+    idf: torch.Tensor,
+    weight: torch.Tensor,
+    classes: Sequence[str],
+) -> Drawing:
+    """Draw how much each known word of a text adds to each class, and the sums.
+
+    ``vocabulary`` maps each word to its row of ``idf``, of shape (vocabulary size,), and of
+    ``weight``, which has a column for each class. The drawing holds both, rounded to 4 and 3
+    decimals, so that ``votes.js`` can do the same for what a reader types.
+    """
+    counts = Counter(word for word in WORD.findall(text.lower()) if word in vocabulary)
+    ids = torch.tensor([vocabulary[word] for word in counts], dtype=torch.int64)
+    values = torch.tensor([*counts.values()]) * idf[ids]
+    votes = (values / values.norm())[:, None] * weight[ids]
+    drawing = draw_column_votes([*counts, "total"], torch.cat([votes, votes.sum(0)[None]]), classes)
+    rows = torch.cat([idf[:, None] * 10, weight], dim=1).mul(1_000).round().int().tolist()
+    words = (f"{word} {' '.join(map(str, rows[k]))}" for word, k in vocabulary.items())
+    data = escape("|".join([text, ",".join(classes), *words]), quote=True)
+    alt = f'The text "{text}". {drawing.alt}'
+    svg = drawing.svg.replace(f'"{drawing.alt}"', f'"{escape(alt)}" data-votes="{data}"', 1)
+    return Drawing(svg, alt)
 
 
 def _column_x(column: int) -> float:

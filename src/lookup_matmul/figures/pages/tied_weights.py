@@ -6,7 +6,7 @@ from statistics import fmean
 import torch
 from torch import nn
 
-from lookup_matmul.equality.storage import shares_storage
+from lookup_matmul.equality import shares_storage
 from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
 X, CELL_WIDTH = 4.0, 25.0

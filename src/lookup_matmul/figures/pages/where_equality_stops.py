@@ -4,15 +4,7 @@ from math import isfinite
 
 import torch
 
-from lookup_matmul.figures.sheet import (
-    CELL_WIDTH,
-    INK,
-    LABEL_WIDTH,
-    QUIET,
-    Drawing,
-    Sheet,
-    id_colors,
-)
+from lookup_matmul.figures.sheet import CELL_WIDTH, INK, QUIET, Drawing, Sheet, cell_x, id_colors
 from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 
 
@@ -22,7 +14,7 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     Arrows lead from such numbers in the table to the product.
     """
     picked, (vocab_size, dim) = ids.tolist(), weight.shape
-    right = LABEL_WIDTH + max(4, dim) * CELL_WIDTH
+    right = cell_x(max(4, dim))
     product_top = vocab_size + 2.5
     lookup_top = product_top + len(picked) + 1.5
     sheet = Sheet(right + 8)
@@ -30,14 +22,18 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     # Aligned right, since the arrows pass on the left of most tables.
     sheet.text(right, product_top - 0.45, "one-hot rows @ weight", QUIET, "end")
     sheet.text(right, lookup_top - 0.45, "lookup: weight[ids]", QUIET, "end")
+    rows = [(1.0 + k, f"row {k}", f"Row {k}", k, row) for k, row in enumerate(weight)]
+    forms = ((product_top, "product", one_hot_matmul), (lookup_top, "lookup", lookup))
+    for top, name, form in forms:
+        for i, (k, row) in enumerate(zip(picked, form(ids, weight), strict=True)):
+            rows.append((top + i, f"id {k}", f"The {name} for id {k}", k, row))
     sentences = []
-
-    def draw_row(y: float, label: str, subject: str, k: int, values: list[float]) -> None:
+    for y, label, subject, k, row in rows:
         fill, color = id_colors(k) if k in picked else ("none", QUIET)
-        sheet.text(LABEL_WIDTH - 6, y + 0.5, label, color, "end", k in picked)
+        sheet.text(cell_x(0) - 6, y + 0.5, label, color, "end", k in picked)
         problems = []
-        for j, value in enumerate(values):
-            position = (LABEL_WIDTH + j * CELL_WIDTH, y, CELL_WIDTH)
+        for j, value in enumerate(row.tolist()):
+            position = (cell_x(j), y, CELL_WIDTH)
             if isfinite(value):
                 text_color = INK if k in picked else QUIET
                 sheet.cell(*position, f"{value:.2f}", text_color, fill=fill)
@@ -49,15 +45,8 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
             sentences.append(f"{subject} has {' and '.join(problems)}.")
         elif y >= product_top:
             sentences.append(f"{subject} is finite.")
-
-    for k, values in enumerate(weight.tolist()):
-        draw_row(1.0 + k, f"row {k}", f"Row {k}", k, values)
-    forms = ((product_top, "product", one_hot_matmul), (lookup_top, "lookup", lookup))
-    for top, name, form in forms:
-        for i, (k, values) in enumerate(zip(picked, form(ids, weight).tolist(), strict=True)):
-            draw_row(top + i, f"id {k}", f"The {name} for id {k}", k, values)
     for k, j in (~weight.isfinite()).nonzero().tolist():
-        x = LABEL_WIDTH + (j + 1) * CELL_WIDTH - 5  # beside the numbers of the column
+        x = cell_x(j + 1) - 5  # beside the numbers of the column
         sheet.arrow((x, k + 2.1), (x, product_top - 0.1))
     alt = f"A table with {vocab_size} rows of {dim} numbers. {' '.join(sentences)}"
     return sheet.to_drawing(alt)

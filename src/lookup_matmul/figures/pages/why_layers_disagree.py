@@ -4,17 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from lookup_matmul.equality.assertions import bits_differ
-from lookup_matmul.figures.sheet import (
-    CELL_WIDTH,
-    INK,
-    LABEL_WIDTH,
-    MARK,
-    PICK,
-    QUIET,
-    Drawing,
-    Sheet,
-)
+from lookup_matmul.equality import bits_differ
+from lookup_matmul.figures.sheet import CELL_WIDTH, INK, MARK, PICK, QUIET, Drawing, Sheet, cell_x
 from lookup_matmul.figures.tables import format_values
 
 
@@ -29,14 +20,14 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
     shared = min(len(first), len(second))
     differs = bits_differ(first[:shared], second[:shared])
     labels = labels or [f"row {i}" for i in range(max(len(first), len(second)))]
-    sheet, top = Sheet(LABEL_WIDTH + first.shape[1] * CELL_WIDTH + 8), 0.0
+    sheet, top = Sheet(cell_x(first.shape[1]) + 8), 0.0
     for name, rows in texts.items():
         sheet.caption(top + 0.5, name)
         for i, row in enumerate(rows):
             y = top + 1 + i
-            sheet.text(LABEL_WIDTH - 6, y + 0.5, labels[i], QUIET, "end")
+            sheet.text(cell_x(0) - 6, y + 0.5, labels[i], QUIET, "end")
             for j, text in enumerate(row):
-                cell = (LABEL_WIDTH + j * CELL_WIDTH, y, CELL_WIDTH, text)
+                cell = (cell_x(j), y, CELL_WIDTH, text)
                 if i >= shared or differs[i, j]:
                     sheet.cell(*cell, INK, True, colors=(PICK, MARK), stroke_width=1.6)
                 else:

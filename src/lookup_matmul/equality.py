@@ -1,19 +1,18 @@
-"""Assertions of bitwise equality and of bounded differences, and a bound on rounding errors."""
+"""Equality of tensors by their bits, within a bound on rounding errors, and of their storage."""
 
 import torch
 
-_INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     """Raise unless two tensors have the same shape, dtype, device and bits.
 
-    Unlike :func:`torch.equal`, this tells ``-0.0`` from ``+0.0``, and a NaN equals a NaN with the
+    Unlike in :func:`torch.equal`, ``-0.0`` differs from ``0.0``, and a NaN equals a NaN with the
     same bits.
 
-    Raises TypeError unless both tensors are dense and real (or bool), and AssertionError if they
-    differ; the message counts the differing elements and shows the first and the largest
-    difference.
+    Raise TypeError unless both tensors are dense and real (or bool), and AssertionError with the
+    number of different elements, the first and the largest difference.
 
     Examples
     --------
@@ -29,9 +28,9 @@ Largest difference: 0 at [1].
     _check_comparable(actual, expected)
     if actual.dtype != expected.dtype:
         raise AssertionError(f"not bitwise equal: dtype {actual.dtype}, expected {expected.dtype}.")
-    differs = bits_differ(actual, expected)
-    if differs.any():
-        raise AssertionError(f"not bitwise equal: {_describe(differs, actual, expected)}")
+    mask = bits_differ(actual, expected)
+    if mask.any():
+        raise AssertionError(f"not bitwise equal: {_describe(mask, actual, expected)}")
 
 
 def assert_within(
@@ -42,10 +41,9 @@ def assert_within(
     The difference is computed in float64, so the dtypes may differ. NaNs always fail.
     ``bound`` is a number or a tensor that broadcasts to the shape of the others.
 
-    Raises TypeError unless both tensors are dense and of floating dtypes, ValueError if the bound
-    is negative, NaN or of another shape, and AssertionError if shapes or devices differ or an
-    element exceeds the bound; the message counts these elements and shows the first and the largest
-    difference.
+    Raise TypeError unless both tensors are dense and of floating dtypes, ValueError if the bound is
+    negative, NaN or of another shape, and AssertionError if shapes or devices differ or an element
+    exceeds the bound, with the number of these elements, the first and the largest difference.
 
     Examples
     --------
@@ -82,12 +80,11 @@ Largest difference: 0.25 at [1].
 def rounding_bound(terms: int, dtype: torch.dtype) -> float:
     """Return the error bound of a floating-point sum, relative to the sum of its absolute terms.
 
-    For ``n`` terms, accumulated in any order in a ``dtype`` with unit roundoff ``u``, the bound is
-    ``g = (n - 1) u / (1 - (n - 1) u)``: ``|computed - exact| <= g * sum(|term|)``, as long as
-    nothing overflows and no subnormal number is flushed to zero (Higham, *Accuracy and Stability of
-    Numerical Algorithms*, section 4.2).
+    For ``n`` terms, added in any order in a ``dtype`` with unit roundoff ``u``, the bound is
+    ``g = (n - 1) u / (1 - (n - 1) u)``: ``|computed - exact| <= g * sum(|term|)`` without overflow
+    and underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2).
 
-    Raises ValueError if ``terms`` is less than one or ``(n - 1) u`` is not less than one.
+    Raise ValueError if ``terms`` is less than one or ``(n - 1) u`` is not less than one.
 
     Examples
     --------
@@ -105,9 +102,73 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
     return accumulated_roundoff / (1 - accumulated_roundoff)
 
 
+def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Return whether the storages of two dense tensors are the same or overlap in memory.
+
+    Writing to one of the tensors may then change the other. The result is ``False`` for tensors
+    that are empty or on the device ``meta``.
+
+    Examples
+    --------
+    >>> weight = torch.zeros(4, 5)
+    >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())
+    (True, False)
+    """
+    if first.device != second.device or not first.numel() or not second.numel():
+        return False
+    storages = [tensor.untyped_storage() for tensor in (first, second)]
+    starts = [storage.data_ptr() for storage in storages]
+    if not all(starts):  # on meta, the address is 0
+        return False
+    return max(starts) < min(s.data_ptr() + s.nbytes() for s in storages)
+
+
+def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """Return a bool mask of shape (vocabulary size,) of the rows in which any bit changed.
+
+    ``before`` and ``after`` are the same table at two times, of shape (vocabulary size, embedding
+    dimension); ``before`` must be a copy. Raise TypeError unless both are dense and real, and
+    ValueError if shapes or dtypes differ, they are not two-dimensional, or they share storage.
+
+    Examples
+    --------
+    >>> before = torch.zeros(3, 2)
+    >>> after = before.clone()
+    >>> after[1, 0] = 0.5
+    >>> rows_moved(before, after)
+    tensor([False,  True, False])
+    """
+    check_dense_real("before", before)
+    check_dense_real("after", after)
+    if before.shape != after.shape or before.dim() != 2 or before.dtype != after.dtype:
+        raise ValueError(
+            f"before has shape {tuple(before.shape)} and dtype {before.dtype}, after has "
+            f"{tuple(after.shape)} and {after.dtype}; expected the same table at two times; "
+            "take before = weight.clone()."
+        )
+    if shares_storage(before, after):
+        raise ValueError(
+            "before and after share storage, expected a copy; take before = weight.clone()."
+        )
+    return bits_differ(before, after).any(dim=1)
+
+
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """Return a bool mask of the elements whose bits differ; shapes and dtypes must be equal."""
     return bits_of(first) != bits_of(second)
+
+
+def bits_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the bits of each element as an integer of the same size."""
+    # The imaginary part of a conjugate is negated lazily.
+    return tensor.detach().resolve_neg().contiguous().view(INTEGER_OF_SIZE[tensor.element_size()])
+
+
+def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
+    """Return the absolute differences in float64; the shapes must be equal."""
+    actual, expected = actual.detach().double(), expected.detach().double()
+    # The difference of equal infinities is 0 here, not NaN.
+    return torch.where(actual == expected, 0.0, (actual - expected).abs())
 
 
 def check_dense_real(name: str, tensor: torch.Tensor) -> None:
@@ -125,12 +186,6 @@ def check_dense_real(name: str, tensor: torch.Tensor) -> None:
         )
 
 
-def bits_of(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of each element as an integer of the same size."""
-    # The imaginary part of a conjugate is negated lazily.
-    return tensor.detach().resolve_neg().contiguous().view(_INTEGER_OF_SIZE[tensor.element_size()])
-
-
 def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
     __tracebackhide__ = True
     check_dense_real("actual", actual)
@@ -141,16 +196,10 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
         raise AssertionError(f"device {actual.device}, expected {expected.device}.")
 
 
-def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
-    """Return the absolute differences in float64; the shapes must be equal."""
-    actual, expected = actual.detach().double(), expected.detach().double()
-    # The difference of equal infinities is 0 here, not NaN.
-    return torch.where(actual == expected, 0.0, (actual - expected).abs())
-
-
-def _describe(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
-    first_index = [int(i) for i in differs.nonzero()[0]]
-    differences = difference(actual, expected).masked_fill(~differs, -1.0)
+def _describe(mask: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
+    """Describe the elements that the mask selects, in which two tensors differ."""
+    first_index = [int(i) for i in mask.nonzero()[0]]
+    differences = difference(actual, expected).masked_fill(~mask, -1.0)
     largest_index = [int(i) for i in torch.unravel_index(differences.argmax(), differences.shape)]
     elements = [tensor[tuple(first_index)] for tensor in (actual, expected)]
     actual_text, expected_text = (str(element.item()) for element in elements)
@@ -158,7 +207,7 @@ def _describe(differs: torch.Tensor, actual: torch.Tensor, expected: torch.Tenso
         bits = [bits_of(element).item() % 2 ** (8 * element.element_size()) for element in elements]
         actual_text, expected_text = (f"{actual_text} (bits {value:#x})" for value in bits)
     return (
-        f"{int(differs.sum())} of {differs.numel()} elements differ. "
+        f"{int(mask.sum())} of {mask.numel()} elements differ. "
         f"First at {first_index}: {actual_text}, expected {expected_text}. "
         f"Largest difference: {float(differences.max()):.4g} at {largest_index}."
     )

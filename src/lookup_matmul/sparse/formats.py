@@ -1,15 +1,27 @@
-"""Conversion of sparse rows of any supported format to :class:`Bags`."""
+"""Conversion of CSR matrices of SciPy and torch to :class:`Bags`, and back."""
 
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from lookup_matmul.sparse.bags import BAGS, SCIPY, TORCH, Bags, Rows, is_scipy
-from lookup_matmul.sparse.checks import as_bags, check_arrays
+from lookup_matmul.sparse.bags import (
+    BAGS,
+    SCIPY,
+    TORCH,
+    Bags,
+    Rows,
+    as_bags,
+    check_arrays,
+    check_bags,
+    is_scipy,
+)
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
@@ -19,14 +31,18 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     nothing is checked. Return :class:`Bags` that share memory with ``rows``; gradients flow to the
     values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
 
+    Dtypes do not change. :class:`torch.nn.EmbeddingBag` requires values in the dtype of its table,
+    so convert a float64 matrix with ``rows.astype(numpy.float32)`` first; :func:`sum_of_rows`
+    converts values itself.
+
     Raises TypeError for rows of another type, format or dtype, ValueError for arrays that do not
     fit together (see :func:`check_bags`) or are not in native byte order, and IndexError for a
     column outside of the matrix.
 
     Notes
     -----
-    SciPy changes a matrix in place even in ``rows != 0``, which adds up duplicates. The bags then
-    change too, and autograd does not notice. Read ``rows.copy()`` to avoid that.
+    In-place changes of the matrix change the bags, and autograd does not notice. SciPy makes such
+    changes even in ``rows != 0``, which adds up duplicates; convert ``rows.copy()`` to avoid that.
 
     Examples
     --------
@@ -103,3 +119,78 @@ def _to_tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
     """Return a tensor that shares the memory of an array, or of a copy if torch cannot share it."""
     shareable = array.flags.c_contiguous and array.flags.writeable
     return torch.from_numpy(array.copy() if copy or not shareable else array)
+
+
+def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
+    """Convert the arguments of an embedding bag to a SciPy CSR matrix.
+
+    Return a matrix of shape (number of rows, vocab_size) without a gradient. It shares memory with
+    ``bags``, also when SciPy changes it in place (see :func:`to_bags`). Copies are made of int32
+    ids or offsets if the other of the two is int64 or ``vocab_size`` is at least 2**31, and of
+    float16, bfloat16 and float8 weights, which become float32. Weights of ``None`` become float32
+    ones.
+
+    Raises the errors of :func:`check_bags`, and TypeError if ``bags`` is not on a CPU.
+
+    Examples
+    --------
+    >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).toarray()
+    array([[0., 1., 0., 1.],
+           [0., 0., 0., 0.],
+           [1., 0., 0., 0.]], dtype=float32)
+    """
+    from scipy import sparse  # an optional dependency
+
+    check_bags(bags, vocab_size)
+    bags = Bags(*bags)
+    values = _weights_or_ones(bags, torch.float32).detach()
+    if values.is_floating_point() and values.itemsize < 4:
+        values = values.float()
+    arrays = (values.numpy(), bags.ids.numpy(), bags.offsets.numpy())
+    return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, vocab_size))
+
+
+def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
+    """Convert the arguments of an embedding bag to a tensor of layout ``torch.sparse_csr``.
+
+    The ids of each row must be ascending and distinct, as torch requires. Return a tensor of shape
+    (number of rows, vocab_size) that shares memory with ``bags``; gradients flow to
+    ``bags.weights``. Copies are made of offsets whose dtype differs from that of the ids, and of
+    ids or offsets that are not contiguous. Weights of ``None`` become ones of the default dtype.
+
+    Raises the errors of :func:`check_bags`, and ValueError if the ids of a row do not ascend. torch
+    warns on the first such tensor of a process that the layout is in beta.
+
+    Examples
+    --------
+    >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).to_dense()
+    tensor([[0., 1., 0., 1.],
+            [0., 0., 0., 0.],
+            [1., 0., 0., 0.]])
+    """
+    check_bags(bags, vocab_size)
+    bags = Bags(*bags)
+    ids = bags.ids.contiguous()
+    offsets = bags.offsets.to(ids.dtype).contiguous()
+    not_ascending = ids[1:] <= ids[:-1]
+    row_starts = offsets[(offsets > 0) & (offsets < len(ids))].long()
+    not_ascending[row_starts - 1] = False  # the last id of a row against the first of the next
+    if not_ascending.any():
+        entry = int(not_ascending.nonzero()[0])
+        row = int(torch.searchsorted(offsets, entry, right=True)) - 1
+        raise ValueError(
+            f"row {row} has id {int(ids[entry])} before {int(ids[entry + 1])}, expected ascending "
+            "and distinct ids; sum_duplicates() of a to_scipy_csr(...).copy() sorts and adds them."
+        )
+    values = _weights_or_ones(bags, torch.get_default_dtype())
+    size = (len(offsets) - 1, vocab_size)
+    # Without device=, torch.set_default_device would decide.
+    return torch.sparse_csr_tensor(
+        offsets, ids, values, size, device=ids.device, check_invariants=True
+    )
+
+
+def _weights_or_ones(bags: Bags, dtype: torch.dtype) -> torch.Tensor:
+    if bags.weights is not None:
+        return bags.weights
+    return torch.ones(len(bags.ids), dtype=dtype, device=bags.ids.device)

@@ -1,0 +1,106 @@
+"""Split the condition of an assertion into operands and a comparison that can be repeated."""
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+TYPE_TESTS = {"isinstance", "issubclass"}
+PREDICATES = {"equal", "array_equal", "allclose", "isclose", *TYPE_TESTS}
+REDUCTIONS = {"all", "any"}
+COPIES = re.compile(r"(\.(clone|copy|detach|contiguous|cpu)\(\)|\[(\.\.\.|:)\])$")
+NEGATIVE = (ast.NotEq, ast.IsNot, ast.NotIn)
+Operands = list[tuple[ast.expr, bool]]  # each with whether it is changed
+
+
+def split(test: ast.expr) -> tuple[Operands, ast.expr]:
+    """Return the operands of a condition, and the comparison of ``v[0]``, ``v[1]``, ….
+
+    A condition that is no comparison is one operand, which is not changed.
+    """
+    operands: Operands = []
+    template = _template(test, operands)
+    return (operands, template) if template else ([(test, False)], _placeholder(0))
+
+
+def compiled(template: ast.expr, test: ast.expr) -> Callable[[list[Any]], Any]:
+    """Return the comparison as a function of the list of its operands."""
+    function: Any = ast.parse("lambda v: 0", mode="eval")
+    function.body.body = template
+    tree = ast.fix_missing_locations(ast.copy_location(function.body, test))
+    comparison: Callable[[list[Any]], Any] = eval(
+        compile(ast.Expression(tree), "<assertion>", "eval")
+    )
+    return comparison
+
+
+def function_name(function: ast.expr) -> str:
+    """Return the last part of the name of a called function."""
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def operators(template: ast.expr) -> list[ast.cmpop]:
+    """Return the operators of a comparison."""
+    return [op for n in ast.walk(template) if isinstance(n, ast.Compare) for op in n.ops]
+
+
+def is_new(test: ast.expr) -> bool:
+    """Return whether what a call returns is compared with None."""
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Call)
+        and ast.unparse(test.comparators[0]) == "None"
+    )
+
+
+def copy_fault(operands: list[ast.expr]) -> str:
+    """Return the fault of operands one of which is the expression or a copy of another, or ""."""
+    sources = set(map(_without_copies, operands))
+    fault = "one operand is the expression of the other, or a copy of it"
+    return fault if len(sources) < len(operands) else ""
+
+
+def _without_copies(node: ast.expr) -> str:
+    """Return the code of an expression without what copies or views all of it."""
+    code = ast.unparse(node)
+    while copy := COPIES.search(code):
+        code = code[: copy.start()]
+    return code
+
+
+def _placeholder(index: int) -> ast.expr:
+    return ast.parse(f"v[{index}]", mode="eval").body
+
+
+def _template(node: ast.expr, operands: Operands) -> ast.expr | None:
+    """Add the operands of a comparison and return it with placeholders; None for others."""
+
+    def take(operand: ast.expr, is_changed: bool = True) -> ast.expr:
+        operands.append((operand, is_changed))
+        return _placeholder(len(operands) - 1)
+
+    if isinstance(node, ast.Compare):
+        values = [take(value) for value in (node.left, *node.comparators)]
+        return ast.Compare(values[0], node.ops, values[1:])
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        sides = [_template(side, operands) for side in (node.left, node.right)]
+        return ast.BinOp(sides[0], node.op, sides[1]) if all(sides) else None  # type: ignore[arg-type]
+    if not isinstance(node, ast.Call) or any(isinstance(arg, ast.Starred) for arg in node.args):
+        return None
+    name, function = function_name(node.func), node.func
+    if any(option.arg is None for option in node.keywords):
+        return None
+    if name in REDUCTIONS and isinstance(function, ast.Attribute) and not node.args:
+        reduced = _template(function.value, operands)
+        return reduced and ast.Call(ast.Attribute(reduced, name, ast.Load()), [], [])
+    if name not in PREDICATES:
+        return None
+    if isinstance(function, ast.Attribute):  # of a module or a tensor
+        called: ast.expr = ast.Attribute(take(function.value), name, ast.Load())
+    else:
+        called = take(function, False)
+    # A type test with another class raises an error, which proves nothing.
+    count = 1 if name in TYPE_TESTS else 2
+    args = [take(arg, index < count) for index, arg in enumerate(node.args)]
+    options = [ast.keyword(option.arg, take(option.value, False)) for option in node.keywords]
+    return ast.Call(called, args, options)

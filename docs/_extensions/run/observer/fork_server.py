@@ -1,0 +1,55 @@
+"""Fork kernels from a process that has imported torch, which takes longer than most pages run.
+
+Each line of standard input is JSON with the arguments, the environment and the folder of a kernel;
+the answer is a line with the number of its process. ``forked_kernel.py`` asks.
+"""
+
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import Any
+
+import disturb  # type: ignore[import-not-found]  # noqa: F401
+import sitecustomize  # type: ignore[import-not-found]
+import torch._dynamo  # noqa: F401  # which the first optimizer imports
+from ipykernel.kernelapp import IPKernelApp
+
+
+def main() -> None:
+    """Fork a kernel for each line until standard input ends."""
+    signal.signal(signal.SIGCHLD, reap)
+    for line in sys.stdin:
+        pid = os.fork()
+        if not pid:
+            run_kernel(*json.loads(line))
+            os._exit(0)
+        os.setpgid(pid, pid)  # signals reach the processes that a page starts, too
+        print(pid, flush=True)
+
+
+def reap(_signal: int, _frame: Any) -> None:
+    """Remove kernels that have ended, and count their CPU time as that of children."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def run_kernel(arguments: list[str], environment: dict[str, str], folder: str) -> None:
+    """Run a kernel as if this process had been started for it."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(null, descriptor)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sitecustomize.observe()
+    # A kernel ends with its parent.
+    IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])
+
+
+if __name__ == "__main__":
+    del sys.path[0]  # PYTHONPATH has this folder already
+    main()

@@ -1,0 +1,49 @@
+/* A drawing of several steps: a slider and a button move what has data-frames from step to step.
+   data-steps has the number of each step, data-frames the names of attributes and their values at each. */
+for (const svg of document.querySelectorAll("svg[data-steps]")) {
+	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 120;
+	const moving = [...svg.querySelectorAll("[data-frames]")].map(node => {
+		const [names, ...rows] = node.dataset.frames.split(";").map(part => part.split(" "));
+		return [node, names, rows.map(row => row.map(Number))];
+	});
+	const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+	const slider = make("input", { type: "range", max: last, step: "any", value: last, autocomplete: "off", ariaLabel: _("Training step") });
+	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" });
+	let playing = 0; // the time at which step 0 was shown
+	const show = time => {
+		const k = Math.min(Math.floor(time), last - 1), share = time - k; // between two steps, values are interpolated
+		for (const [node, names, rows] of moving) {
+			const values = rows[k].map((value, i) => value + share * (rows[k + 1][i] - value));
+			if (names[0] === "translate") node.setAttribute("transform", `translate(${values.join(" ")})`);
+			else names.forEach((name, i) => node.setAttribute(name, values[i]));
+		}
+		slider.value = time;
+		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.round(time)]);
+		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("train");
+	};
+	const play = now => {
+		if (!playing) return;
+		const time = Math.min((now - playing) / STEP_MS, last);
+		if (time === last) playing = 0;
+		show(time);
+		requestAnimationFrame(play);
+	};
+	slider.oninput = () => { playing = 0; show(+slider.value); };
+	slider.onkeydown = event => { // whole steps by keyboard
+		const move = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+		if (!move) return;
+		event.preventDefault();
+		playing = 0;
+		show(Math.min(Math.max(Math.round(+slider.value) + move, 0), last));
+	};
+	button.onclick = () => {
+		if (matchMedia("(prefers-reduced-motion: reduce)").matches) return show(+slider.value < last ? last : 0);
+		const from = +slider.value < last ? +slider.value : 0;
+		playing = playing ? 0 : performance.now() - from * STEP_MS;
+		show(from);
+		requestAnimationFrame(play);
+	};
+	controls.append(button, slider, label);
+	svg.after(controls);
+	show(last);
+}

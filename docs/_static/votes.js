@@ -1,0 +1,48 @@
+/* The votes of the words that a reader types: each known word's share of the row times its row of the table, and
+   their sums. data-votes has the first text, the classes, and for each word 10,000 × idf and 1,000 × its votes. */
+for (const svg of document.querySelectorAll("svg[data-votes]")) {
+	const [text, names, ...lines] = svg.dataset.votes.split("|"), classes = names.split(",");
+	const table = new Map(lines.map(line => {
+		const [word, idf, ...votes] = line.split(" ");
+		return [word, { idf: idf / 1e4, votes: votes.map(vote => vote / 1e3) }];
+	}));
+	const sum = (numbers, f) => numbers.reduce((total, x) => total + f(x), 0);
+	// TF-IDF: counts times idf, scaled to length 1; then a weighted sum of rows.
+	const score = message => {
+		const counts = new Map(), unknown = new Set();
+		for (const word of message.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) || []) {
+			if (table.has(word)) counts.set(word, (counts.get(word) || 0) + 1);
+			else unknown.add(word);
+		}
+		const length = Math.sqrt(sum([...counts], ([word, count]) => (count * table.get(word).idf) ** 2));
+		const rows = [...counts].map(([word, count]) => {
+			const { idf, votes } = table.get(word);
+			return [count > 1 ? `${count} × ${word}` : word, votes.map(vote => count * idf / length * vote)];
+		});
+		return { rows, unknown: [...unknown], totals: classes.map((_, k) => sum(rows, ([, votes]) => votes[k])) };
+	};
+	const make = (tag, properties, ...children) => {
+		const node = Object.assign(document.createElement(tag), properties);
+		node.append(...children);
+		return node;
+	};
+	const format = x => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
+	const cell = (x, bold) => {
+		const td = make("td", {}, bold ? make("b", {}, format(x)) : format(x));
+		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 40)}%`);
+		return td;
+	};
+	const input = make("input", { type: "text", value: text, maxLength: 200, autocomplete: "off" });
+	const body = make("tbody"), verdict = make("p", { role: "status" }), ignored = make("p");
+	const head = make("thead", {}, make("tr", {}, make("td"), ...classes.map(name => make("th", { scope: "col" }, name))));
+	const show = () => {
+		const { rows, unknown, totals } = score(input.value), best = totals.indexOf(Math.max(...totals));
+		body.replaceChildren(...[...rows, [_("total"), totals]].map(([name, votes]) =>
+			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
+		verdict.textContent = rows.length ? _("The largest sum is that of {0}.", classes[best]) : _("No word of this text is in the table.");
+		ignored.textContent = unknown.length ? _("Without a row: {0}.", unknown.join(", ")) : "";
+	};
+	input.oninput = show;
+	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), make("table", {}, head, body), verdict, ignored));
+	show();
+}

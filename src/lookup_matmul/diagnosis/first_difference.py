@@ -1,0 +1,149 @@
+"""Find the first module of two models whose outputs differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any, TypeAlias
+
+import torch
+from torch import nn
+from torch.func import functional_call
+from torch.utils._pytree import tree_leaves, tree_map
+
+from lookup_matmul.diagnosis.agreement import compare_outcomes
+from lookup_matmul.diagnosis.inputs import Tolerance, read_tolerance
+from lookup_matmul.diagnosis.report import DIFFERENT, NOT_COMPARABLE, Agreement
+from lookup_matmul.diagnosis.run import Outcome
+from lookup_matmul.equality import check_dense_real
+from lookup_matmul.inputs import check_type
+
+# The tensors in the output of each call, by the name of the module and the number of the call.
+Outputs: TypeAlias = dict[tuple[str, int], list[torch.Tensor]]
+
+
+@dataclass(frozen=True)
+class ModuleDifference:
+    """The first module whose outputs differ between two models; its text is a sentence.
+
+    ``name`` is that of ``named_modules()``, ``""`` for the whole model. ``call`` counts the calls
+    of the module from 1. ``types`` are the classes of the module in a and b, ``shapes`` those of
+    the two outputs, and ``agreement.largest`` is their largest difference.
+    """
+
+    name: str
+    call: int
+    types: tuple[str, str]
+    shapes: tuple[tuple[int, ...], ...]
+    agreement: Agreement
+
+    def __repr__(self) -> str:
+        name = f"module {self.name!r}" if self.name else "the whole model"
+        types = " and ".join(dict.fromkeys(self.types))
+        call = f" in its call {self.call}" if self.call > 1 else ""
+        shape = f", of shape {self.shapes[0]}" if len(set(self.shapes)) == 1 else ""
+        heading = f"The first outputs that differ are those of {name} ({types}){call}{shape}"
+        details = str(self.agreement).removeprefix("different: ")
+        return f"{heading}: {details}."
+
+
+def first_difference(
+    model_a: nn.Module, model_b: nn.Module, *inputs: Any, atol: float = 0.0, rtol: float = 0.0
+) -> ModuleDifference | None:
+    """Return the first module whose outputs differ between two models, or None if all agree.
+
+    Modules with the same name in both models are compared, in the order in which those of a return.
+    If a module with submodules is named, the cause is in its own ``forward``, or in a submodule
+    that the other model lacks. Outputs are tensors and numbers, also in tuples, lists and dicts.
+    They agree if their values and dtypes are equal, or within ``atol + rtol * |b|`` in any dtype.
+
+    Both models run in their mode, from one random state, without gradients, on copies of the inputs
+    and of their parameters and buffers. Neither the models nor torch's random state change. The
+    outputs of all modules are copied to the CPU.
+
+    Raise TypeError for a model that is not a module or an output of another type, ValueError if no
+    submodule has the same name in both models, and for a tolerance as :func:`compare` does.
+
+    Examples
+    --------
+    >>> a, b = (torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(dim)) for dim in (0, 1))
+    >>> first_difference(a, b, torch.zeros(2, 4))
+    The first outputs that differ are those of module '1' (Softmax), of shape (2, 4): \
+8 of 8 numbers, the first at [0, 0]: 0.5 in a, 0.25 in b; the largest difference is 0.25.
+    >>> first_difference(a, a, torch.zeros(2, 4)) is None
+    True
+    """
+    for argument, model in {"model_a": model_a, "model_b": model_b}.items():
+        check_type(argument, model, nn.Module, "compare takes tables and functions")
+    tolerance = read_tolerance(atol, rtol)
+    modules_a, modules_b = dict(model_a.named_modules()), dict(model_b.named_modules())
+    shared = modules_a.keys() & modules_b.keys()
+    if len(shared) == 1 < min(len(modules_a), len(modules_b)):
+        raise ValueError(
+            "no submodule of model_a has the name of one of model_b, expected models with the same "
+            "names; pass the submodules that correspond."
+        )
+    outputs_a, outputs_b = (_record_outputs(m, shared, inputs) for m in (model_a, model_b))
+    for name, call in outputs_a | outputs_b:
+        pair = outputs_a.get((name, call)), outputs_b.get((name, call))
+        if difference := _find_difference(*pair, tolerance):
+            types = type(modules_a[name]).__name__, type(modules_b[name]).__name__
+            return ModuleDifference(name, call, types, *difference)
+    return None
+
+
+def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, ...]) -> Outputs:
+    """Run a model with a copy of its state, and return the outputs of the modules named."""
+    outputs: Outputs = {}
+    calls: Counter[str] = Counter()
+
+    def copy_output(name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
+        calls[name] += 1
+        outputs[name, calls[name]] = _copy_tensors(name, output)
+
+    state = dict(chain(model.named_parameters(), model.named_buffers()))
+    devices = {tensor.device for tensor in state.values() if tensor.is_cuda}
+    with ExitStack() as stack:
+        stack.enter_context(torch.random.fork_rng(devices))
+        stack.enter_context(torch.no_grad())
+        for name in names:
+            hook = partial(copy_output, name)
+            stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)
+        # A forward may write to its input, parameters and buffers, as with BatchNorm and max_norm.
+        functional_call(model, tree_map(_clone, state), tree_map(_clone, inputs))
+    return outputs
+
+
+def _clone(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def _copy_tensors(name: str, output: Any) -> list[torch.Tensor]:
+    """Copy the tensors of an output to the CPU; later modules may write to the originals."""
+    tensors = []
+    for value in tree_leaves(output):
+        if value is not None:
+            tensor = torch.tensor(value) if isinstance(value, bool | int | float) else value
+            check_dense_real(f"the output of module {name!r}", tensor)
+            tensors.append(tensor.to("cpu", copy=True))
+    return tensors
+
+
+def _find_difference(
+    a: list[torch.Tensor] | None, b: list[torch.Tensor] | None, tolerance: Tolerance
+) -> tuple[tuple[tuple[int, ...], ...], Agreement] | None:
+    """Return the shapes and the agreement of the first tensors of two outputs that differ."""
+    if a is None or b is None:
+        model = "model_a" if a is None else "model_b"
+        return (), Agreement(NOT_COMPARABLE, reason=f"{model} does not make this call")
+    if len(a) != len(b):
+        return (), Agreement(DIFFERENT, reason=f"{len(a)} tensors in a, {len(b)} in b")
+    for first, second in zip(a, b, strict=True):
+        agreement = compare_outcomes(Outcome(first), Outcome(second), tolerance)
+        if agreement.verdict == DIFFERENT:
+            return (tuple(first.shape), tuple(second.shape)), agreement
+    return None

@@ -1,0 +1,87 @@
+"""Rows of two numbers that move while a table is trained."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+
+from lookup_matmul.figures.axes import TEXT_OUTLINE
+from lookup_matmul.figures.points import NAME_WIDTH, place_names
+from lookup_matmul.figures.sheet import (
+    CSS_VALUES,
+    FONT_SIZE,
+    INK,
+    LINE,
+    MARK,
+    OTHER,
+    QUIET,
+    Drawing,
+    svg_start_tag,
+)
+
+SIZE, MARGIN = 330.0, 46.0  # the margin has room for a name
+COLORS = (MARK, OTHER, INK)
+MARKERS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "M-4 -4h8v8h-8z", "M-5 4L0 -5L5 4z")
+
+
+def draw_training(
+    tables: Mapping[int, torch.Tensor], names: Sequence[str], groups: Sequence[int]
+) -> Drawing:
+    """Draw the rows of a table after several training steps; the page shows one step at a time.
+
+    ``tables`` maps each step to the table after it, of shape (number of names, 2). Each name has a
+    group from 0 to 2, which determines color and marker. Without scripts the last step is shown.
+    """
+    frames = torch.stack([*tables.values()]).double().numpy()
+    low, high = frames.min((0, 1)), frames.max((0, 1))
+    scale = (SIZE - 2 * MARGIN) / (high - low).max()
+    points = (frames - low) * scale + (SIZE - (high - low) * scale) / 2  # y upward
+    places = [place_names(np.concatenate([frame, points[0]]), len(names)) for frame in points]
+    lines, markers, texts = [], [], []
+    for k, (name, group) in enumerate(zip(names, groups, strict=True)):
+        x, y = points[:, k, 0], SIZE - points[:, k, 1]
+        name_x, name_y = np.array([_left_edge(frame[k]) for frame in places]).T
+        start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
+        color, marker = CSS_VALUES[COLORS[group]], MARKERS[group]
+        lines += [
+            f'<line {start} {_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>',
+            f"<line {_frames(x1=x, y1=y, x2=name_x + NAME_WIDTH / 2, y2=SIZE - name_y)} "
+            f'style="stroke: {CSS_VALUES[QUIET]}; stroke-dasharray: 1 2"/>',
+        ]
+        markers.append(
+            f'<path d="{marker}" transform="translate({x[-1]:.1f} {y[-1]:.1f})" '
+            f'data-frames="translate;{_join(x, y)}" style="fill: {color}"/>'
+        )
+        name_frames = _frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
+        texts.append(f"<text {name_frames}>{name}</text>")
+    alt = (
+        f"{len(names)} points with names, at the steps {', '.join(map(str, tables))} of a training."
+    )
+    tag = svg_start_tag(SIZE, SIZE, alt).replace(
+        " class=", f' data-steps="{" ".join(map(str, tables))}" class=', 1
+    )
+    return Drawing(
+        f'{tag}<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
+        f'style="fill: none; stroke: {CSS_VALUES[LINE]}"/>'
+        f"<g>{''.join(lines)}</g><g>{''.join(markers)}</g>"
+        f'<g text-anchor="middle" style="fill: {CSS_VALUES[INK]}; font-size: {FONT_SIZE:g}px; '
+        f'{TEXT_OUTLINE}">{"".join(texts)}</g></svg>',
+        alt,
+    )
+
+
+def _left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
+    """Return where a name begins, in a box of the same width for all names."""
+    x, y, alignment = place
+    return (x if alignment == "left" else x - NAME_WIDTH), y
+
+
+def _frames(**values: np.ndarray) -> str:
+    """Return attributes with their last values, and those of all steps for ``frames.js``."""
+    last = " ".join(f'{name}="{numbers[-1]:.1f}"' for name, numbers in values.items())
+    return f'{last} data-frames="{" ".join(values)};{_join(*values.values())}"'
+
+
+def _join(*values: np.ndarray) -> str:
+    """Return the values of each step, separated by semicolons."""
+    return ";".join(" ".join(f"{x:.0f}" for x in row) for row in zip(*values, strict=True))

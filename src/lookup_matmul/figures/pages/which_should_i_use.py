@@ -1,0 +1,56 @@
+"""A tree of questions, each of which ends in a choice or leads to the next one."""
+
+from collections.abc import Mapping, Sequence
+
+from lookup_matmul.figures.sheet import INK, MARK, PICK, QUIET, Drawing, Sheet
+
+LEFT, RIGHT, BOX_WIDTH, BOX_HEIGHT, ROW_HEIGHT = 2.0, 194.0, 156.0, 1.9, 19.0
+STEP = BOX_HEIGHT + 1.1  # from one question to the next, with room for the arrow and its answer
+
+Question = tuple[str, str, str, str]  # text, answer that ends here, its choice, the other answer
+
+
+def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Drawing:
+    """Draw groups of questions: one answer leads right to a choice, the other down.
+
+    Each heading maps to its questions and to the choice below the last of them. Questions are
+    numbered throughout; a newline in a text begins its second line.
+    """
+    sheet, sentences = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT), []
+    y, number = 0.0, 0
+    for heading, (questions, last_choice) in groups.items():
+        sheet.text(LEFT, y + 0.5, heading, QUIET, "start")
+        y += 1.1
+        for question, ending, choice, leading in questions:
+            number += 1
+            _draw_box(sheet, LEFT, y, f"{number}. {question}")
+            _draw_box(sheet, RIGHT, y, choice, is_choice=True)
+            middle, below = y + BOX_HEIGHT / 2, y + BOX_HEIGHT
+            sheet.arrow((LEFT + BOX_WIDTH, middle), (RIGHT, middle))
+            sheet.text((LEFT + BOX_WIDTH + RIGHT) / 2, middle - 0.4, ending)
+            sheet.arrow((LEFT + 24, below), (LEFT + 24, y + STEP))
+            sheet.text(LEFT + 32, below + 0.5, leading, anchor="start")
+            is_last = question == questions[-1][0]
+            target = _join_lines(last_choice) if is_last else f"question {number + 1}"
+            sentences.append(
+                f"{number}. {_join_lines(question)} {ending}: {_join_lines(choice)}; "
+                f"{leading}: {target}."
+            )
+            y += STEP
+        _draw_box(sheet, LEFT, y, last_choice, is_choice=True)
+        y += BOX_HEIGHT + 0.6
+    return sheet.to_drawing(" ".join(sentences))
+
+
+def _draw_box(sheet: Sheet, x: float, y: float, text: str, is_choice: bool = False) -> None:
+    """Draw a box with one or two lines of text."""
+    colors = (PICK, MARK) if is_choice else ("none", INK)
+    sheet.cell(x, y, BOX_WIDTH, height=BOX_HEIGHT, colors=colors, stroke_width=1.2)
+    lines = text.split("\n")
+    for k, line in enumerate(lines):
+        row = y + BOX_HEIGHT / 2 + 0.75 * (k - (len(lines) - 1) / 2)
+        sheet.text(x + BOX_WIDTH / 2, row, line, bold=is_choice)
+
+
+def _join_lines(text: str) -> str:
+    return text.replace("\n", " ")

@@ -1,0 +1,195 @@
+"""The first module whose outputs differ is named, and neither model changes."""
+
+from copy import deepcopy
+
+import pytest
+import torch
+from torch import nn
+
+from lookup_matmul import first_difference, swap_embeddings
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+IDS = torch.tensor([[2, 0, 3], [1, 2, 2]])
+
+
+class Block(nn.Module):
+    """A residual block whose output is a tuple."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.mlp = nn.LayerNorm(6), nn.Sequential(nn.Linear(6, 6), nn.ReLU(inplace=True))
+        self.scale = 1.0
+
+    def forward(self, rows):
+        """Return the rows and their length."""
+        rows = rows + self.scale * self.mlp(self.norm(rows))
+        return rows, {"count": rows.shape[1], "mask": None}
+
+
+class Model(nn.Module):
+    """A small model that calls one of its blocks twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(5, 6, max_norm=0.5)
+        self.blocks = nn.ModuleList([Block(), Block()])
+        self.drop, self.batch_norm = nn.Dropout(0.5), nn.BatchNorm1d(3)
+        self.rnn = nn.LSTM(6, 4, batch_first=True)
+
+    def forward(self, ids):
+        """Return the output of an LSTM."""
+        rows = self.table(ids)
+        for block in (*self.blocks, self.blocks[0]):
+            rows, _ = block(rows)
+        return self.rnn(self.batch_norm(self.drop(rows)))
+
+
+def make_models():
+    """Return two equal models in training mode."""
+    torch.manual_seed(0)
+    model = Model()
+    return model, deepcopy(model)
+
+
+def snapshot(model):
+    """Return everything that a run could change."""
+    hooks = [dict(module._forward_hooks) for module in model.modules()]
+    tensors = [*model.parameters(), *model.buffers()]
+    states = [(id(t), t.detach().numpy().tobytes(), t._version, t.grad) for t in tensors]
+    return hooks, states, [m.training for m in model.modules()], torch.get_rng_state().tolist()
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("name", [name for name, _ in Model().named_parameters()])
+def test_the_module_with_a_changed_parameter_is_named(name, training):
+    """In both modes; equal models have no difference, and random masks are the same."""
+    models = [model.train(training) for model in make_models()]
+    assert first_difference(*models, IDS) is None
+    with torch.no_grad():
+        models[1].get_parameter(name).add_(torch.randn(models[1].get_parameter(name).shape))
+    difference = first_difference(*models, IDS)
+    assert (difference.name, difference.call) == (name.rpartition(".")[0], 1)
+    assert f"of module {difference.name!r} ({difference.types[0]}), of shape (2, 3," in str(
+        difference
+    )
+
+
+@pytest.mark.parametrize(
+    ("plant", "name"),
+    [
+        (lambda m: setattr(m.blocks[1], "scale", 2.0), "blocks.1"),
+        (lambda m: setattr(m.blocks[1].norm, "eps", 1.0), "blocks.1.norm"),
+        (lambda m: setattr(m, "drop", nn.Identity()), "drop"),
+        (lambda m: setattr(m, "rnn", nn.LSTM(6, 5, batch_first=True)), "rnn"),
+        (lambda m: m.rnn.register_forward_hook(lambda *arguments: arguments[-1][:1]), "rnn"),
+        (lambda m: m.batch_norm.register_forward_hook(lambda *_: torch.zeros(2, 3, 6)), "batch_norm"),
+    ],
+    ids=["forward", "option", "type", "shape", "count", "hook"],
+)  # fmt: skip
+def test_other_faults_are_named(plant, name):
+    """In a forward, an option, the type of a module, its number of outputs, and a hook."""
+    a, b = make_models()
+    plant(b)
+    assert first_difference(a, b, IDS).name == name
+
+
+def test_the_difference_is_that_of_the_outputs():
+    """Its shape, index and size are those of a subtraction; a tolerance covers it."""
+    a, b = (nn.Sequential(model.table) for model in make_models())
+    with torch.no_grad():
+        b[0].weight[3, 1] += 0.125
+        largest = float((deepcopy(a)(IDS).double() - deepcopy(b)(IDS)).abs().max())
+    difference = first_difference(a, b, IDS)
+    assert difference.shapes == ((2, 3, 6), (2, 3, 6))
+    assert difference.agreement.largest == largest > 0
+    assert difference.agreement.first[:2] == (0, 2)
+    assert first_difference(a, b, IDS, atol=largest) is None
+    assert first_difference(a, b, IDS, atol=0.9 * largest).name == "0"
+    a, b = nn.Sequential(nn.Identity()), nn.Sequential(nn.Identity())
+    b[0].register_forward_hook(lambda *arguments: arguments[-1].double())
+    text = ": dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
+    assert str(first_difference(a, b, torch.ones(2))).endswith(text)
+
+
+def test_a_module_that_is_called_again_is_named_with_its_call():
+    """Only the second output of the ReLU differs, or is missing."""
+    relu, ones = nn.ReLU(), torch.ones(2)
+    once, doubled = nn.Sequential(relu, nn.Identity()), nn.Sequential(relu, nn.Identity(), relu)
+    difference = first_difference(doubled, once, ones)
+    assert (difference.name, difference.call, difference.shapes) == ("0", 2, ())
+    assert str(difference).endswith("call 2: not to be compared: model_b does not make this call.")
+    assert "model_a does not make" in str(first_difference(once, doubled, ones))
+
+
+def test_modules_are_compared_in_the_order_of_the_first_model():
+    """The second one calls its modules in reverse."""
+    forward, reverse = (nn.ModuleDict({"0": nn.Sigmoid(), "1": nn.Softplus()}) for _ in range(2))
+    forward.forward = lambda x: forward["1"](forward["0"](x))
+    reverse.forward = lambda x: reverse["0"](reverse["1"](x))
+    assert first_difference(forward, reverse, torch.ones(2)).name == "0"
+    assert first_difference(reverse, forward, torch.ones(2)).name == "1"
+
+
+def test_a_model_with_swapped_layers_is_compared_by_shared_names():
+    """The product has a Linear that the lookup lacks; both compute the same."""
+    a, b = make_models()
+    a.table.max_norm = b.table.max_norm = None
+    swap_embeddings(b)
+    assert first_difference(a, b, IDS) is None
+    with torch.no_grad():
+        b.table.linear.weight.mul_(2)
+    difference = first_difference(a, b, IDS)
+    assert difference.types == ("Embedding", "OneHotLinear")
+    assert "module 'table' (Embedding and OneHotLinear), of shape (2, 3, 6)" in str(difference)
+
+
+def test_nothing_changes_even_after_an_error():
+    """Parameters under max_norm, buffers, modes, hooks, inputs and the random state."""
+    models, inputs = make_models(), torch.rand(2, 3)
+    models[0].drop.eval()
+    before = [snapshot(model) for model in models]
+    assert first_difference(*models, IDS).name == "drop"
+    with pytest.raises(IndexError, match="out of range"):
+        first_difference(*models, IDS + 5)
+    assert [snapshot(model) for model in models] == before
+    zeros, expected = nn.Sequential(nn.Identity(), nn.Threshold(1.0, 0.0, inplace=True)), inputs + 0
+    difference = first_difference(zeros, nn.Sequential(nn.Identity(), nn.Identity()), inputs)
+    assert difference.name == "1"  # although it writes to the output of module 0
+    assert torch.equal(inputs, expected)
+
+
+class Text(nn.Module):
+    """A module whose output is no tensor."""
+
+    def forward(self, _):
+        """Return text."""
+        return "text"
+
+
+@pytest.mark.parametrize(
+    ("models", "error", "message"),
+    [
+        (
+            (nn.ReLU(), torch.relu),
+            TypeError,
+            "model_b has type builtins.builtin_function_or_method",
+        ),
+        (
+            (nn.Sequential(Text()), nn.Sequential(Text())),
+            TypeError,
+            "output of module '0' is a str",
+        ),
+        (
+            (nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})),
+            ValueError,
+            "no submodule of",
+        ),
+    ],
+)
+def test_models_that_are_refused(models, error, message):
+    """With what was expected."""
+    with pytest.raises(error, match=message):
+        first_difference(*models, IDS)
+    with pytest.raises(ValueError, match="atol is -1, expected a finite number"):
+        first_difference(nn.ReLU(), nn.ReLU(), IDS, atol=-1)
