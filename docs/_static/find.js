@@ -43,7 +43,7 @@ window.siteSearch = (() => {
       parents: i ? [rows[0], ...(parent ? [rows[parent]] : [])].map(row => row[1]) : [],
       above: i ? [rows[0], ...(parent ? [rows[parent]] : [])].flatMap(row => terms(decodeAll(row[3])[0])) : [],
       names: decodeAll(names).map(words => new Set(terms(words))),
-      errors: decodeAll(errors).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
+      errors: (errors ? [...decodeAll(names).slice(0, 1), ...decodeAll(errors)] : []).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
       lead: decodeSet(lead), body: decodeSet(body),
       weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? 0.8 : 1,
     };

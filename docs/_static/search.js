@@ -5,7 +5,7 @@
   const finder = document.querySelector(".finder");
   const [form, input, status, nothing, list, more] = ["form", "textarea", ".search-status", ".search-nothing", ".search-found", ".search-more"]
     .map(name => finder.querySelector(name));
-  const STEP = 5; // results at a time
+  const STEP = 4; // results at a time
   const PATIENCE = 60; // milliseconds until results are shown without their sentences
   const MAX_SENTENCE = 320, MAX_ADDRESS = 500; // characters
 

@@ -11,7 +11,6 @@ from _extensions.search.formulas import write_formula
 
 CODE = (nodes.literal_block, nodes.doctest_block)
 EXCLUDED = (*CODE, nodes.comment, nodes.raw, addnodes.desc_signature, addnodes.toctree)
-CODE_NAME = re.compile(r"\b(?:[a-z]\w*_\w+|[A-Z]\w{2,})")  # an API name rather than a variable
 LABELS = {"wordings", "cited-mark", "newer-mark"}  # classes of what is not a page's own text
 
 
@@ -24,7 +23,6 @@ class Entry(NamedTuple):
     text: str  # a line for each paragraph, list item and table row
     synonyms: list[str]  # other names, and terms that readers may use
     messages: list[str]  # of its error, in all versions
-    code: list[str]  # API names in the code of its cells
 
 
 def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Iterator[Entry]:
@@ -45,11 +43,10 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
             synonyms = [ids[0]]
-        code = _code_names(node) - set(CODE_NAME.findall(f"{name} {text}"))
         anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [message for name_id in ids for message in messages.get(name_id, [])]
         number = numbers.get(id(parent), 0)
-        yield Entry(anchor, name, number, text, synonyms, errors, sorted(code))
+        yield Entry(anchor, name, number, text, synonyms, errors)
 
 
 def _is_entry(node: nodes.Node) -> bool:
@@ -90,10 +87,3 @@ def _index_terms(entry: nodes.Element) -> list[str]:
     indexes = (node for node in _descendants(entry) if isinstance(node, addnodes.index))
     terms = (term for index in indexes for term in index["entries"])
     return [text for _, text, target, *_ in terms if target.startswith("index-")]
-
-
-def _code_names(entry: nodes.Element) -> set[str]:
-    """Return the API names in the code of cells and examples, without their outputs."""
-    code = (node for node in _descendants(entry) if isinstance(node, CODE))
-    texts = (node.astext() for node in code if "output" not in node["classes"])
-    return {name for text in texts for name in CODE_NAME.findall(text)}

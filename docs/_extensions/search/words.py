@@ -30,19 +30,18 @@ class EntryWords(NamedTuple):
     """The words of an entry."""
 
     names: list[list[str]]  # its title, label and index terms, each with its words in order
-    errors: list[list[str]]  # its title and messages, if it is an error
+    errors: list[list[str]]  # its messages, if it is an error
     lead: set[str]  # other terms of its first sentence
     body: set[str]  # other terms of its text
 
 
 def read_entry(entry: Entry, language: SearchLanguage) -> EntryWords:
     """Return the words of an entry."""
-    messages = [entry.title, *entry.messages] if entry.messages else []
-    errors = [TYPE.sub("", message)[:MESSAGE_HEAD] for message in messages]
+    errors = [TYPE.sub("", message)[:MESSAGE_HEAD] for message in entry.messages]
     names = [read_words(name, language) for name in (entry.title, *entry.synonyms)]
     sentence = SENTENCE.match(entry.text)
     lead = read_terms(sentence[0] if sentence else "", language).difference(*names)
-    body = read_terms(f"{entry.text} {' '.join(entry.code)}", language).difference(lead, *names)
+    body = read_terms(entry.text, language).difference(lead, *names)
     return EntryWords(names, [read_words(error, language) for error in errors], lead, body)
 
 
