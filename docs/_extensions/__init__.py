@@ -77,6 +77,7 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
     "scripts/pydata-sphinx-theme.js",
     "keyboard.js",
     "explorer.js",
+    "memory.js",
     "frames.js",
     "votes.js",
 ]

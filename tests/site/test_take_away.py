@@ -116,6 +116,12 @@ def test_the_first_cell_installs_the_extras_of_the_subpackages_in_use():
     assert "pip install 'a.whl' matplotlib\"" in without_extras
 
 
+def test_a_notebook_does_not_require_a_module_that_the_build_lacks():
+    """The page was executed without it."""
+    code = requirements_code(["def load():\n    import no_such_module\n    import scipy"], "a.whl")
+    assert 'needed = ["lookup_matmul", "torch", "scipy"]' in code
+
+
 def test_the_wheel_has_the_package_and_its_recordings(downloads):
     """Notebooks of pages with recordings read them from the package."""
     (wheel,) = downloads[""][0].glob("*.whl")

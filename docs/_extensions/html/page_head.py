@@ -41,6 +41,7 @@ MARKS = {
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",
     "explorer.js": "<lookup-explorer",
+    "memory.js": 'id="fig-budget"',
     "frames.js": "data-steps=",
     "votes.js": "data-votes=",
     "doctools.js": None,  # folds the rows of a module index, which this site does not have

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterable
 from importlib.metadata import requires
+from importlib.util import find_spec
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -57,6 +58,8 @@ def requirements_code(sources: list[str], wheel: str) -> str:
     """Return the code that installs the modules that a page imports, or says how to."""
     modules = {name for source in sources for name in imported_modules(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
+    # A page that was built without a module only defines functions that import it.
+    modules = {name for name in modules if find_spec(name)}
     code = "\n".join(sources)
     used = [names for part, names in EXTRAS.items() if re.search(rf"\b{part}\b", code)]
     bundled = bundled_distributions(["", *(extra for _, extra in used)])

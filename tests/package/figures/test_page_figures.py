@@ -9,12 +9,11 @@ from torch import nn
 from lookup_matmul import OneHotLinear, to_linear
 from lookup_matmul.figures.pages.categories_in_tables import draw_hashes
 from lookup_matmul.figures.pages.csr_is_an_embedding_bag import draw_csr
-from lookup_matmul.figures.pages.gradient_of_the_choice import draw_path
 from lookup_matmul.figures.pages.inside_a_language_model import draw_both_ends
 from lookup_matmul.figures.pages.lookup_is_matmul import draw_training
 from lookup_matmul.figures.pages.on_many_machines import draw_cuts
 from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
-from lookup_matmul.figures.pages.swap_layers import draw_swap
+from lookup_matmul.figures.pages.swap_layers import draw_replacements, draw_swap
 from lookup_matmul.figures.pages.text_both_ways import (
     draw_bag_of_words,
     draw_column_votes,
@@ -32,13 +31,15 @@ NOT_FINITE = WEIGHT.clone()
 NOT_FINITE[0, 0], NOT_FINITE[0, 1] = float("nan"), -float("inf")
 TABLE = torch.tensor([[0.1, 0.2, 0.3], [1.1, 1.2, 1.3], [2.1, 2.2, 2.3], [3.1, 3.2, 3.3]])
 TABLE_OF_TWO = torch.tensor([[0.5, 1.0], [1.5, -2.0], [1.0, 1.0]])
+POINTS = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
 VOTES = torch.tensor([[2.0, -1.0], [-1.0, 0.0], [0.25, 3.0]])
 VOCABULARY = {"axis": 0, "dim": 1, "tensor": 2}
 FIRST = nn.Parameter(TABLE)
 SECOND = nn.Parameter(FIRST.detach())
 EMBEDDING = nn.Embedding(12, 4)
 MATRIX = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 4, 0, 5]])
-POINTS = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
+PREDICTED = torch.tensor([[0.0, -1.4], [2.4, 0.0]])
+TRUE = torch.tensor([[0.0, 3.0], [7.6, 0.0]])
 MOVED = torch.tensor([[True, False], [True, True]])
 SIGNED_ZERO = torch.tensor([[1.0, -0.0], [2.0, 3.0]])
 CHANGED = torch.tensor([[1.0, 0.0], [2.0, 3.5], [0.0, 0.0]])
@@ -125,15 +126,15 @@ DRAWINGS = {
         "id 8: column 1 is 3.0000 in Embedding, 3.5000 in Linear. Linear has 3 rows, the other 2.",
     ),
     "no difference": (draw_differences({"a": SIGNED_ZERO, "b": SIGNED_ZERO}), "0 of 4 numbers differ."),
+    "replacements": (
+        draw_replacements(["not", "good"], ["not", "good"], PREDICTED, TRUE, 2.9),
+        "The sentence not good. Predicted, 0 replacements change it by more than 2.9, most of all not "
+        "at place 2: +2.4. True, 2 replacements change it by more than 2.9, most of all not at place 2: +7.6.",
+    ),
     "questions": (
         draw_questions(QUESTIONS),
         "1. One id? yes: Embedding; no: question 2. 2. Few numbers? yes: bag; no: Linear. "
         "3. Does it train? no: int8, or 16 bits; yes: float32.",
-    ),
-    "path": (
-        draw_path(POINTS, 2, 1, torch.linspace(0, 1, 5), torch.tensor([2.0, -1.0])),
-        "token 3 at (0, -3) with score 3. A straight path leads from token 2 to token 1 over mixtures at "
-        "(-1, 2), (0, 1.75), (1, 1.5), (2, 1.25), (3, 1); along it the score goes from -4 to 5.",
     ),
 }  # fmt: skip
 
@@ -161,6 +162,8 @@ def test_a_drawing_is_valid_and_its_alt_text_contains_the_numbers(name):
         ("no difference", ["a"], []),
         ("hashes", ["row 2", "2 keys"], ["row 2", "2 keys"]),
         ("swap", ["="], None),
+        ("replacements", ["not", "2", "8"], ["predicted", "true", "3", "8"]),
+        ("replacements", ["good", "-1", "3"], None),
         ("questions", ["1. One id?", "Embedding"], ["Embedding", "bag", "Linear", "int8,", "or 16 bits", "float32"]),
         ("questions", ["train?", "or 16 bits"], None),
     ],

@@ -1,4 +1,4 @@
-"""A few ids on their way through an Embedding, and through the OneHotLinear that replaces it."""
+"""An Embedding beside the OneHotLinear that replaces it, and replacements of single tokens."""
 
 from collections.abc import Sequence
 
@@ -11,6 +11,7 @@ from lookup_matmul.onehot.forms import one_hot
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 
 LEFT, RIGHT = 75, 247  # the middle of each half
+WORD_WIDTH, CHANGE_WIDTH, GAP = 50, 21, 14  # of a word and of a cell in draw_replacements
 
 
 def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -> Drawing:
@@ -57,3 +58,46 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
         f"Right: they become {count} one-hot rows of {rows} numbers, which go into {names[1]}; "
         f"tools find this layer. {output} come out, equal to those on the left."
     )
+
+
+def draw_replacements(
+    sentence: Sequence[str],
+    words: Sequence[str],
+    predicted: torch.Tensor,
+    true: torch.Tensor,
+    needed: float,
+) -> Drawing:
+    """Draw what each word at each place of a sentence changes, predicted and true.
+
+    ``predicted`` and ``true`` have shape (words of the sentence, number of words). Changes above
+    ``needed`` are shaded and bold, and the largest of each half has a thick frame.
+    """
+    places = len(sentence)
+    sheet = Sheet(WORD_WIDTH + 2 * places * CHANGE_WIDTH + GAP, 19)
+    numbered = [f"{place} {word}" for place, word in enumerate(sentence, 1)]
+    sheet.text(sheet.width / 2, 0.5, "  ".join(numbered), QUIET)
+    descriptions = []
+    for half, (name, changes) in enumerate({"predicted": predicted, "true": true}.items()):
+        panel_x = WORD_WIDTH + half * (places * CHANGE_WIDTH + GAP)
+        sheet.text(panel_x + places * CHANGE_WIDTH / 2, 1.6, name, bold=True)
+        best = int(changes.argmax())
+        for place in range(places):
+            x = panel_x + place * CHANGE_WIDTH
+            sheet.text(x + CHANGE_WIDTH / 2, 2.6, str(place + 1), QUIET)
+            for k, word in enumerate(words):
+                change = float(changes[place, k])
+                shaded = change > needed
+                is_best = place * len(words) + k == best
+                fill, color = id_colors(0) if shaded else ("none", QUIET)
+                text = "" if word == sentence[place] else f"{round(change):d}"
+                cell = (x, 3.1 + k, CHANGE_WIDTH, text, color, shaded)
+                sheet.cell(*cell, fill=fill, stroke_width=2.4 if is_best else 0.5)
+        place, k = divmod(best, len(words))
+        count = int((changes > needed).sum())
+        descriptions.append(
+            f"{name.capitalize()}, {count} replacements change it by more than {needed:.1f}, most "
+            f"of all {words[k]} at place {place + 1}: {float(changes[place, k]):+.1f}."
+        )
+    for k, word in enumerate(words):
+        sheet.text(WORD_WIDTH - 6, 3.6 + k, word, anchor="end")
+    return sheet.to_drawing(f"The sentence {' '.join(sentence)}. {' '.join(descriptions)}")

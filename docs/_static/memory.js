@@ -1,0 +1,85 @@
+/* The memory budget: replaces the picture in #fig-budget by controls, and a bar for each part of a training step.
+   The formulas are those of training_bytes on the page; a test compares the numbers of both. */
+(() => {
+  "use strict";
+  const NUMBERS = { // label, smallest, largest and initial value; powers of two where the step is null
+    V: ["vocabulary V", 8, 19, 18], d: ["columns d", 5, 14, 11], batch: ["texts in a batch", 0, 10, 3],
+    length: ["tokens in a text", 5, 17, 11], blocks: ["blocks", 0, 96, 18],
+  };
+  const CHOICES = { // bytes of a number and of a score; numbers that the optimizer keeps
+    dtype: ["number type", { "bfloat16, loss in float32": [2, 12], bfloat16: [2, 6], float32: [4, 12] }],
+    optimizer: ["optimizer", { Adam: 2, "SGD with momentum": 1, SGD: 0 }],
+  };
+  const SWITCHES = { tied: ["one table for both ends", true], chunked: ["loss in chunks of 1,024 tokens", false], checkpoints: ["checkpoints", false] };
+
+  const count = ({ V, d, batch, length, blocks, dtype: [number, score], optimizer, tied, chunked, checkpoints }) => {
+    const table = V * d, tokens = batch * length, weights = table * (tied ? 1 : 2) + 12 * blocks * d ** 2;
+    const parts = {
+      parameters: number * weights,
+      gradients: number * (weights + (tied ? 2 * table : 0)),
+      optimizer: number * optimizer * weights,
+      activations: number * (checkpoints ? blocks + 16 : 16 * blocks) * tokens * d,
+      logits: score * (chunked ? Math.min(tokens, 1024) : tokens) * V,
+    };
+    const loss = parts.activations + parts.logits + (chunked ? 2 * number * table : 0);
+    return { parts, peak: parts.parameters + parts.optimizer + Math.max(loss, parts.gradients) };
+  };
+
+  const make = (tag, properties, ...children) => {
+    const node = Object.assign(document.createElement(tag), properties);
+    node.append(...children);
+    return node;
+  };
+  const inUnit = bytes => {
+    const [name, unit] = [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, size]) => bytes >= size) || ["bytes", 1];
+    return `${(bytes / unit).toLocaleString("en", { minimumFractionDigits: unit > 1 ? 1 : 0, maximumFractionDigits: 1 })} ${name}`;
+  };
+
+  const figure = document.getElementById("fig-budget"), inputs = {}, shown = {}, rows = {};
+  const valueOf = name => (name === "blocks" ? +inputs.blocks.value : 2 ** inputs[name].value);
+  const form = make("form", { className: "budget-controls", onsubmit: event => event.preventDefault() });
+  for (const [name, [label, min, max, value]] of Object.entries(NUMBERS)) {
+    inputs[name] = make("input", { type: "range", name, min, max, value });
+    shown[name] = make("b");
+    form.append(make("label", {}, make("span", {}, `${label}: `, shown[name]), inputs[name]));
+  }
+  for (const [name, [label, options]] of Object.entries(CHOICES)) {
+    inputs[name] = make("select", { name }, ...Object.keys(options).map(text => make("option", {}, text)));
+    form.append(make("label", {}, make("span", {}, label), inputs[name]));
+  }
+  for (const [name, [label, checked]] of Object.entries(SWITCHES)) {
+    inputs[name] = make("input", { type: "checkbox", name, checked });
+    form.append(make("label", { className: "budget-switch" }, inputs[name], ` ${label}`));
+  }
+  const body = make("tbody"), verdict = make("p", { className: "budget-verdict", role: "status" });
+
+  const update = () => {
+    const state = {};
+    for (const name in NUMBERS) {
+      state[name] = valueOf(name);
+      shown[name].textContent = inputs[name].ariaValueText = state[name].toLocaleString("en");
+    }
+    for (const [name, [, options]] of Object.entries(CHOICES)) state[name] = options[inputs[name].value];
+    for (const name in SWITCHES) state[name] = inputs[name].checked;
+    const { parts, peak } = count(state), most = Math.max(...Object.values(parts));
+    for (const [name, bytes] of Object.entries(parts)) {
+      if (!rows[name]) {
+        const [bar, size] = [make("i"), make("span")];
+        rows[name] = { row: make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, bar, size)), bar, size };
+        body.append(rows[name].row);
+      }
+      const { row, bar, size } = rows[name];
+      row.dataset.bytes = bytes;
+      row.classList.toggle("budget-largest", bytes === most);
+      bar.style.width = `${100 * bytes / most}%`;
+      size.textContent = inUnit(bytes);
+    }
+    verdict.dataset.bytes = peak;
+    const largest = Object.keys(parts).find(name => parts[name] === most);
+    verdict.textContent = `At the peak ${inUnit(peak)}; the largest part: ${largest}, ${inUnit(most)}.`;
+  };
+  form.oninput = update;
+  update();
+  const head = make("thead", {}, make("tr", {}, ...["part", "bytes"].map(text => make("th", { scope: "col" }, text))));
+  figure.querySelector(".output").replaceWith(make("div", { className: "budget" }, form, make("table", {}, head, body), verdict));
+})();

@@ -1,0 +1,92 @@
+"""The memory budget in a browser: its numbers, compared with the page's Python, and its controls."""
+
+import itertools
+
+import pytest
+from _extensions.run.pages import read
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from served import SOURCES, errors, open_page
+
+PAGE = "tutorials/where-does-the-memory-go"
+SET = """
+for (const [name, value] of Object.entries(arguments[0])) {
+  const input = document.querySelector(`.budget [name=${name}]`);
+  input[input.type === "checkbox" ? "checked" : "value"] = value;
+}
+document.querySelector(".budget form").dispatchEvent(new Event("input"));
+"""
+READ = """
+const parts = [...document.querySelectorAll(".budget tbody tr")];
+return [Object.fromEntries(parts.map(row => [row.cells[0].textContent, +row.dataset.bytes])),
+  +document.querySelector(".budget-verdict").dataset.bytes];
+"""
+TYPES = {"bfloat16, loss in float32": (2, 12), "bfloat16": (2, 6), "float32": (4, 12)}
+OPTIMIZERS = {"Adam": 2, "SGD with momentum": 1, "SGD": 0}
+SIZES = [(18, 11, 3, 11, 18), (8, 5, 0, 5, 0), (16, 14, 1, 5, 96), (12, 6, 10, 12, 2)]
+
+
+@pytest.fixture
+def budget(browser, address):
+    """Open the page, and return the figure."""
+    open_page(browser, address, PAGE, 1300, "light")
+    return browser.find_element(By.ID, "fig-budget")
+
+
+def training_bytes():
+    """Return the function that the page defines for readers."""
+    names = {}
+    for cell in read(SOURCES[PAGE], PAGE).cells:
+        if cell.source.startswith("def training_bytes"):
+            exec(cell.source, names)
+    return names["training_bytes"]
+
+
+def test_the_numbers_are_those_of_the_function_on_the_page(budget):
+    """They agree for each number type, optimizer and switch, at several sizes."""
+    function = training_bytes()
+    for size, number_type, optimizer, tied, chunked, checkpoints in itertools.product(
+        SIZES, TYPES, OPTIMIZERS, *[(True, False)] * 3
+    ):
+        state = dict(zip(("V", "d", "batch", "length", "blocks"), size, strict=True))
+        switches = {"tied": tied, "chunked": chunked, "checkpoints": checkpoints}
+        state |= {"dtype": number_type, "optimizer": optimizer, **switches}
+        budget.parent.execute_script(SET, state)
+        vocab, dim, batch, length = (2**power for power in size[:4])
+        number, score = TYPES[number_type]
+        expected = function(
+            vocab,
+            dim,
+            batch * length,
+            size[4],
+            number=number,
+            score=score,
+            states=OPTIMIZERS[optimizer],
+            tied=tied,
+            chunk=1024 if chunked else None,
+            checkpoints=checkpoints,
+        )
+        assert budget.parent.execute_script(READ) == list(expected), state
+
+
+def test_a_key_moves_a_slider_and_the_sentence_follows(budget):
+    """Each control has a name, and the sentence is a live region for screen readers."""
+    controls = budget.find_elements(By.CSS_SELECTOR, "input, select")
+    assert len(controls) == 10
+    assert all(control.accessible_name for control in controls)
+    verdict = budget.find_element(By.CSS_SELECTOR, "[role=status]")
+    assert "79.5 GB; the largest part: logits, 51.5 GB" in verdict.text
+    controls[0].send_keys(Keys.ARROW_LEFT)
+    assert controls[0].get_attribute("aria-valuetext") == "131,072"
+    assert "logits, 25.8 GB" in verdict.text
+    budget.find_element(By.NAME, "chunked").send_keys(Keys.SPACE)
+    assert "activations, 19.3 GB" in verdict.text
+    assert not budget.find_elements(By.TAG_NAME, "svg")
+    assert not errors(budget.parent)
+
+
+def test_without_scripts_the_picture_remains(without_scripts, address):
+    """It has the same numbers as the initial state."""
+    open_page(without_scripts, address, PAGE, 390, "dark")
+    drawing = without_scripts.find_element(By.CSS_SELECTOR, "#fig-budget svg")
+    assert "at the peak 79.5 GB" in drawing.get_attribute("aria-label")
