@@ -328,7 +328,8 @@ def test_columns_of_all_tables_are_aligned_on_a_phone(browser, site, page):
         if mode:
             choose(figure, "mode", mode)
         first, *others = browser.execute_script(COLUMNS, figure)
-        assert others == pytest.approx([first] * 2, abs=1), mode
+        for columns in others:
+            assert columns == pytest.approx(first, abs=1), mode
 
 
 def test_switches_change_the_verdict(figure):
@@ -420,9 +421,9 @@ def test_a_row_in_flight_does_not_arrive_after_a_change(browser, site):
     assert done(figure) == 2
     assert verdict(figure) == "Ids 2, 3: 0 of 256 bits differ."
     find(figure, ".play").click()
-    find(figure, ".scrub").send_keys(Keys.HOME)
+    find(figure, ".scrub").send_keys(Keys.END)
     browser.execute_async_script("setTimeout(arguments[0], 1000)")
-    assert done(figure) == 0
+    assert done(figure) == 2
     find(figure, ".asked li:nth-of-type(2) button").send_keys(Keys.SPACE)
     assert browser.switch_to.active_element.accessible_name == "0 snows"
     for _ in range(5):
