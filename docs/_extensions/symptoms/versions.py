@@ -92,10 +92,8 @@ def _version_note(
             return _paragraph(_("Same message in {0} {1}.").format(library, _join(tested)))
         text = _("Same message in {0} {1}; not tried with {2}.")
         return _paragraph(text.format(library, _join(tested), _join(untested)))
-    rows = [
-        [versions, str(_("as above")) if message == expected else message]
-        for versions, message in groups
-    ]
+    phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
+    rows = [[versions, phrases.get(message, message)] for versions, message in groups]
     header = [str(_("tried with torch")), str(_("worded as"))]
     return build_table(header, rows, "wordings", "spans")
 
