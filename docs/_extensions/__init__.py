@@ -61,7 +61,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 410, builder.add_language_links),
     ("html-page-context", 420, ledger.add_footer),
     ("html-page-context", 430, notebooks.write_page_notebook),
-    ("html-page-context", 440, index.add_search_script),
+    ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 460, page_head.warn_of_images_without_text),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
@@ -80,7 +80,6 @@ SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
     "memory.js",
     "frames.js",
     "votes.js",
-    "symptoms.js",
 ]
 
 
@@ -104,7 +103,6 @@ def setup(app: Sphinx) -> dict[str, int]:
     app.add_role("checked", ledger.Total())
     app.add_directive("explorer", explorer.Explorer)
     app.add_directive("ledger", ledger.Ledger)
-    app.add_directive("symptom-box", symptoms.Box)
     app.add_directive("symptom-entries", symptoms.Entries)
     app.add_directive("symptom-versions", symptoms.Versions)
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))

@@ -1,137 +1,171 @@
-/* The search engine of the search page and of the error box: finds sections, glossary terms and
-   functions by their words, and entries of the symptom pages by their error messages. */
+/* The search engine of the search page and of the symptom page: finds entries of the symptom pages by
+   their error messages, and sections, glossary terms and functions by their words. */
 window.siteSearch = (() => {
   "use strict";
-  const { pages, terms: stems, common, stopWords } = window.siteSections;
+  const { pages, words: stems, common, stopWords, synonyms } = window.siteSections;
   const stemmer = new Stemmer(), stops = new Set(stopWords);
   const MAX_TEXT = 50_000; // characters at the end of a text, which has its last error
-  const MAX_QUERY = 400; // characters of a query for words
-  const MIN_ERROR = 0.6, HEAD = 120; // the share of a message that a text must have, and the characters of a message that are compared
-  const MIN_QUESTION = 0.85, WINDOW = 40; // the share of a question that a text must have, in a window of this many words
+  const MAX_WORDS = 40; // of a query
+  const MIN_ERROR = 0.6; // the share of a message that a text must have
+  // How much a term counts in an entry, and how much a synonym, a beginning or a misspelling counts for a word.
+  const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.3, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
+  const PAIR = 0.2; // how much neighboring words count besides the words themselves
 
+  const memo = new Map();
   // British and American spelling have the same stem: -ise and -ize, -our and -or.
-  const stem = word => stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or"));
+  const stem = word => {
+    if (!memo.has(word)) memo.set(word, stemmer.stemWord(word.replace(/z(?=[aei])/g, "s").replace(/(?<=\w{3})our/g, "or")));
+    return memo.get(word);
+  };
+  const bigrams = run => [...run].slice(1).map((character, i) => run[i] + character);
   const splitWords = text => {
-    const names = text.replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ").replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ")
-      .replace(/[\u4e00-\u9fff]{2,}/g, run => ` ${[...run].slice(1).map((character, i) => run[i] + character).join(" ")} `); // bigrams of Chinese
-    const words = names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
-    return words.filter(word => !/^\d+$/.test(word));
+    const names = text.replace(/n['’]t\b/g, " not").replace(/(?<=[A-Za-z])\*/g, " star ").replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ")
+      .replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ").replace(/[\u4e00-\u9fff]{2,}/g, run => ` ${bigrams(run).join(" ")} `);
+    return (names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || []).filter(word => !/^\d+$/.test(word));
   };
   const isContent = word => word.length > 1 && !stops.has(word);
-  const singles = text => splitWords(text).filter(isContent).map(stem);
+  const readWords = text => splitWords(text).map(word => (isContent(word) ? stem(word) : word));
   // Neighbors as one term: phrases count more than words, and one_hot, OneHot, one-hot and onehot are equal.
-  const pairs = text => splitWords(text).flatMap((word, i, all) => (i && (isContent(word) || isContent(all[i - 1])) ? ["+" + stem(all[i - 1] + word)] : []));
-  const terms = text => [...singles(text), ...pairs(text)];
-  const normalize = text => [...new Set(terms(text))].sort().join(" ");
+  const pairs = words => words.slice(1).flatMap((word, i) => (isContent(word) || isContent(words[i]) ? [`+${words[i]}${word}`] : []));
+  const terms = words => [...words.filter(isContent), ...pairs(words)];
   const sum = (keys, weight) => [...keys].reduce((total, key) => total + weight(key), 0);
 
-  const entries = pages.flatMap(([url, texts, label, about, rows]) => rows.map(([id, title, parent, synonyms, messages, words], i) => {
+  // Each character is the number of a word, or of a set of words the difference to the next number.
+  const vocabulary = stems.split(" "), numbers = text => [...text].map(character => character.codePointAt(0) - 40);
+  const decodeAll = text => (text ? text.split("\n").map(line => numbers(line).map(number => vocabulary[number])) : []);
+  const decodeSet = (text, number = -1) => numbers(text).map(step => vocabulary[number += step + 1]);
+  const entries = pages.flatMap(([url, texts, rows]) => rows.map(([id, title, parent, names, errors, lead, body], i) => {
     const anchor = id || title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
-    const names = [title, ...(i ? [] : [label]), ...synonyms.split("\n"), ...messages].filter(name => name);
+    const kinds = { term: anchor.startsWith("term-"), symptom: i && /^(\.\.\/)?symptoms\//.test(url), name: anchor.startsWith("lookup_matmul.") };
     return {
-      url: i ? `${url}#${anchor}` : url, anchor, title, words, texts, i,
-      parents: i ? [rows[0][1], ...(parent ? [rows[parent][1]] : [])] : [],
-      description: about,
-      about: i ? "" : about,
-      synonyms: names.slice(1).join("\n"),
-      exact: names.map(normalize),
-      errors: messages.length ? [title, ...messages].map(text => new Set(pairs(text.replace(/^\w+: (?=.* .* )/, "").slice(0, HEAD)))) : [],
-      questions: [...(/^(\.\.\/)?symptoms\//.test(url) && !messages.length ? [title] : []), ...synonyms.split("\n")]
-        .filter(text => / .* /.test(text)).map(text => new Set(singles(text))), // names in code are not questions
-      errorTerms: messages.some(text => /\w+(Error|Exception): /.test(text)) ? terms(title) : [],
-      weight: common.includes(title) || anchor.startsWith("lookup_matmul.") ? 0.5 : 1,
+      url: i ? `${url}#${anchor}` : url, title, texts, i,
+      kind: Object.keys(kinds).find(kind => kinds[kind]),
+      parents: i ? [rows[0], ...(parent ? [rows[parent]] : [])].map(row => row[1]) : [],
+      above: i ? [rows[0], ...(parent ? [rows[parent]] : [])].flatMap(row => terms(decodeAll(row[3])[0])) : [],
+      names: decodeAll(names).map(words => new Set(terms(words))),
+      errors: (errors ? [...decodeAll(names).slice(0, 1), ...decodeAll(errors)] : []).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
+      lead: decodeSet(lead), body: decodeSet(body),
+      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? 0.8 : 1,
     };
   }));
 
-  const index = new MiniSearch({
-    fields: ["title", "synonyms", "about", "parents", "words"],
-    tokenize: (text, field) => (field === "words" ? text.split(" ") : terms(text)),
-    processTerm: term => term,
-    searchOptions: { boost: { title: 4, synonyms: 4, parents: 0.5 } },
+  // The entries that have a term, and how much it counts there.
+  const postings = new Map();
+  entries.forEach(({ names, errorWords, lead, body, above }, id) => {
+    const add = (keys, weight) => keys.forEach(key => {
+      const list = postings.get(key);
+      if (!list) postings.set(key, [[id, weight]]);
+      else if (list.at(-1)[0] !== id) list.push([id, weight]);
+    });
+    names.forEach(name => add(name, NAME));
+    add(lead, LEAD);
+    add(errorWords, MESSAGE);
+    add(body, BODY);
+    add(above, PARENT);
   });
-  const vocabulary = stems.split(" ");
-  // Each character is the difference to the next number of a term.
-  const decode = characters => {
-    let number = -1;
-    return [...characters].map(character => vocabulary[number += character.codePointAt(0) - 40]).join(" ");
+  const known = [...postings.keys()].filter(term => term[0] !== "+");
+  const rarity = count => Math.log(1 + entries.length / (1 + count));
+  const rarityOf = term => rarity((postings.get(term) || []).length);
+  for (const entry of entries) entry.sizes = entry.names.map(name => sum(name, rarityOf));
+
+  const [groups, chinese] = [new Map(), new Map()];
+  for (const line of synonyms.split("\n")) {
+    const [word, meaning] = line.split(": ");
+    if (meaning) chinese.set(word, readWords(meaning).filter(isContent));
+    else for (const term of line.split(", ").map(stem)) groups.set(term, [...(groups.get(term) || []), ...line.split(", ").map(stem)]);
+  }
+  const phrases = [...chinese.keys()].sort((a, b) => b.length - a.length);
+
+  const isNear = (a, b, limit) => { // letters that differ, or are swapped
+    if (a[0] !== b[0] || Math.abs(a.length - b.length) > limit) return false;
+    let row = [...Array(b.length + 1).keys()];
+    for (let i = 1, last; i <= a.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j++) {
+        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+        if (i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) next[j] = Math.min(next[j], last[j - 2] + 1);
+      }
+      [last, row] = [row, next];
+    }
+    return row[b.length] <= limit;
   };
-  // Add a few at a time, which does not block the input field.
-  const ready = index.addAllAsync(entries.map(({ title, synonyms, about, parents, words }, id) => ({
-    id, title, synonyms, about, parents: parents.join("\n"), words: decode(words),
-  })), { chunkSize: 20 });
+  // The terms that a word of a query stands for, and how much they count; the last word may be a beginning.
+  const readWord = (word, last) => {
+    const result = new Map([[word, 1], ["+" + word, 1]]), add = (term, weight) => result.has(term) || result.set(term, weight);
+    (groups.get(word) || []).forEach(term => add(term, SYNONYM));
+    if (last && word.length > 2) for (const term of known) if (term.startsWith(word)) add(term, postings.has(word) ? 0.3 : PREFIX);
+    if (result.size === 2 && ![...result.keys()].some(term => postings.has(term)) && word.length > 3) {
+      for (const term of known) if (isNear(word, term, word.length > 7 ? 2 : 1)) add(term, MISSPELT);
+    }
+    return result;
+  };
+  const readQuery = query => {
+    const text = query.replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero"), chineseWords = [];
+    const rest = phrases.reduce((text, phrase) => text.replaceAll(phrase, () => {
+      chinese.get(phrase).forEach(word => chineseWords.push(new Map([...bigrams(phrase).map(term => [term, 1]), [word, 1]])));
+      return " ";
+    }), text);
+    const all = readWords(rest), content = all.filter(isContent);
+    const words = [...new Set(content.length || chineseWords.length ? content : all)].slice(0, MAX_WORDS);
+    return [...chineseWords, ...words.map((word, i) => readWord(word, i === words.length - 1))];
+  };
+
+  /* An entry's score has two parts: the share of the query's words that the entry has, each as much as it counts
+     there, and the likeness of the query to the most similar of its names. Rare words weigh more. */
+  const byWords = text => {
+    const words = readQuery(text), phrase = [...new Set(pairs(readWords(text)))];
+    const scores = new Float64Array(entries.length), covered = new Float64Array(entries.length), weights = new Map();
+    const add = (terms, factor) => {
+      const best = new Map(); // of the entries with one of the terms
+      for (const [term, weight] of terms) {
+        for (const [id, value] of postings.get(term) || []) best.set(id, Math.max(best.get(id) || 0, value * weight));
+        weights.set(term, Math.max(weights.get(term) || 0, weight * rarityOf(term)));
+      }
+      const rare = rarity(best.size);
+      for (const [id, value] of best) {
+        scores[id] += factor * value * rare;
+        if (factor === 1) covered[id] += rare;
+      }
+      return rare;
+    };
+    const total = sum(words, word => add(word, 1));
+    for (const pair of phrase) add([[pair, 1]], PAIR);
+    const size = total + sum(phrase, pair => (postings.has(pair) ? rarityOf(pair) : 0));
+    const asks = /\?|\b(why|how|what|when|which|should|can|is|do|does)\b/i.test(text) || words.length > 2;
+    const fails = /\b(why|not|no|never|error|wrong|fail\w*|\w+Error)\b|n't\b|不(?!是)|错/i.test(text);
+    return entries.map((entry, id) => {
+      if (!scores[id]) return { id, score: 0 };
+      const likeness = Math.max(...entry.names.map((name, i) => 2 * sum(name, term => weights.get(term) || 0) / (entry.sizes[i] + size)));
+      const kind = { term: asks || covered[id] < 0.99 * total ? 0.6 : 1.2, symptom: fails ? 1.2 : 1, name: 0.8 }[entry.kind] || 1;
+      return { id, score: (scores[id] / total + likeness) * Math.sqrt(covered[id] / total) * entry.weight * kind, weights };
+    }).filter(({ score }) => score).sort((a, b) => b.score - a.score);
+  };
 
   const frequency = new Map(), errorPairs = entries.flatMap(({ errors }) => [...new Set(errors.flatMap(error => [...error]))]);
   for (const pair of errorPairs) frequency.set(pair, (frequency.get(pair) || 0) + 1);
   const pairWeight = pair => 1 / frequency.get(pair); // pairs of few errors weigh more
-  const compare = (a, b) => b.score - a.score || b.pattern.size - a.pattern.size;
   const unique = matches => matches.filter(({ id }, i) => matches.findIndex(match => match.id === id) === i);
-
-  /* An entry matches a text that has most of one of its errors or, in a window of words, most of one of its
-     questions, which are its title and its index terms. An unrelated text has only common words of an entry. */
-  const matchPatterns = (kind, terms, weight, minimum) => entries.flatMap((entry, id) => entry[kind]
-    .map(pattern => ({ id, pattern, score: sum([...pattern].filter(term => terms.has(term)), weight) / sum(pattern, weight) }))
-    .filter(({ score }) => score >= minimum)).sort(compare);
-  const byError = text => { // first the last of chained exceptions, and the last of their messages
+  // The entries with an error that a text has: first the last of chained exceptions, and the last of their messages.
+  const byError = text => {
     const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/).reverse();
     return unique(chained.flatMap(part => {
-      const partPairs = pairs(part), end = ({ pattern }) => partPairs.lastIndexOf([...pattern].pop());
-      return matchPatterns("errors", new Set(partPairs), pairWeight, MIN_ERROR).sort((a, b) => b.score - a.score || end(b) - end(a) || compare(a, b));
+      const last = new Map(pairs(readWords(part)).map((pair, i) => [pair, i])), end = ({ pattern }) => last.get([...pattern].pop()) || 0;
+      return entries.flatMap(({ errors }, id) => errors.map(pattern => ({
+        id, pattern, score: sum([...pattern].filter(pair => last.has(pair)), pairWeight) / sum(pattern, pairWeight),
+      }))).filter(({ score }) => score >= MIN_ERROR).sort((a, b) => b.score - a.score || end(b) - end(a) || b.pattern.size - a.pattern.size);
     }));
   };
-  const byQuestion = text => {
-    const words = singles(text), matches = [];
-    for (let start = 0; !start || start + WINDOW / 2 < words.length; start += WINDOW / 2) {
-      matches.push(...matchPatterns("questions", new Set(words.slice(start, start + WINDOW)), () => 1, MIN_QUESTION));
-    }
-    return unique(matches.sort(compare));
-  };
 
-  const count = term => index.search(term, { tokenize: text => [text] }).length;
-  const byWords = query => {
-    const text = query.slice(0, MAX_QUERY).replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
-    const words = singles(text).length ? singles(text) : splitWords(text).map(stem);
-    const last = words[words.length - 1];
-    const phrase = [...pairs(text), ...words.map(word => "+" + word)];
-    const results = index.search(text, {
-      tokenize: () => [...words, ...phrase],
-      prefix: term => term === last && term.length > 2,
-      fuzzy: term => term[0] !== "+" && term.length > 4 && !count(term) && 0.25,
-    });
-    const rarity = new Map(words.map(word => [word, Math.log(1 + entries.length / (1 + count(word)))]));
-    const total = sum(rarity.values(), value => value), queryTerms = new Set([...words, ...phrase]), exact = normalize(text);
-    for (const result of results) {
-      const entry = entries[result.id];
-      // The share of the query that the entry has; rare words weigh more.
-      result.coverage = sum(result.queryTerms, word => rarity.get(word) || 0) / total;
-      // MiniSearch multiplies by the number of matching terms.
-      result.score *= entry.weight * result.coverage / result.queryTerms.length;
-      if (entry.exact.includes(exact)) result.score *= 3;
-      // A single word of a long error message is not a query for that error.
-      if (entry.errorTerms.length) result.score *= 0.2 + 0.8 * entry.errorTerms.filter(term => queryTerms.has(term)).length / entry.errorTerms.length;
-    }
-    results.sort((a, b) => b.score - a.score);
-    return results.filter(({ score }) => score > results[0].score / 30);
-  };
-
-  // For the box: the entries that match the errors in a text, with the line that has most of the first, or its question.
-  const findEntries = input => {
-    const text = input.slice(-MAX_TEXT), errors = byError(text);
-    // An unknown error is not matched with questions: its context would lead to another cause.
-    if (!errors.length) return { entries: /\b[A-Z]\w*(?:Error|Exception): /.test(text) ? [] : byQuestion(text), line: "" };
-    const rated = text.split("\n").map(line => [sum(pairs(line), pair => (errors[0].pattern.has(pair) ? pairWeight(pair) : 0)), line.trim()]);
-    return { entries: errors, line: rated.reduce((best, line) => (line[0] >= best[0] ? line : best))[1] };
-  };
-
-  // For the box, if no entry matches: the sections that have all words of a short text.
-  const findSections = text => (text.length > MAX_QUERY ? [] : byWords(text).filter(({ coverage }) => coverage > 0.999));
-
-  // For the search: the entries that match the errors in a text, and the results for its last error or its question.
+  /* The results for a text, the best first: entries with its errors, and then sections with the words of
+     its last error or of its question. */
   const find = input => {
     const text = input.slice(-MAX_TEXT), errors = byError(text), ids = new Set(errors.map(({ id }) => id));
-    for (const error of errors) error.terms = singles(text);
     const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
-    return { errors, words: words.filter(({ id }) => !ids.has(id)) };
+    return {
+      errors: errors.map(({ id }) => ({ id, weights: new Map(), isError: true })),
+      words: words.filter(({ id, score }, i) => !ids.has(id) && (i < 6 || score > words[0].score / 5)),
+    };
   };
 
-  return { entries, terms, ready, find, findEntries, findSections };
+  return { entries, terms: text => terms(readWords(text)), find };
 })();

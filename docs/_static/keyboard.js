@@ -25,6 +25,10 @@ document.querySelectorAll("a.language").forEach((link) => {
     link.hash = location.hash;
   };
 });
+// The end of a pasted traceback has its last error, and fits into an address.
+document.querySelector("#pst-search-dialog form")?.addEventListener("formdata", ({ formData }) => {
+  formData.set("q", formData.get("q").slice(-2000));
+});
 // The theme blurs a pressed button, so a closing menu could not return the focus to it.
 document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((button) => {
   button.blur = () => {};

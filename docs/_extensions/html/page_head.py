@@ -44,7 +44,6 @@ MARKS = {
     "memory.js": 'id="fig-budget"',
     "frames.js": "data-steps=",
     "votes.js": "data-votes=",
-    "symptoms.js": 'class="symptom-box"',
     "doctools.js": None,  # folds the rows of a module index, which this site does not have
     "translations.js": None,  # messages of Sphinx's own search
     "sphinx_highlight.js": None,  # highlights results of Sphinx's own search

@@ -85,7 +85,8 @@ def parse_header(sheet: str) -> tuple[list[str], str]:
 def palette() -> str:
     """Return the colors of the figures as custom properties of the light scheme."""
     colors = runpy.run_path(str(PALETTE))["COLORS"]  # importing the package would load torch
-    return f'html[data-theme="light"]{{{";".join(map(":".join, colors.items()))}}}'
+    declarations = (f"--figure-{name}:{color}" for name, color in colors.items())
+    return f'html[data-theme="light"]{{{";".join(declarations)}}}'
 
 
 def read_sheet(static: Path, path: Path) -> dict[str, str]:

@@ -5,20 +5,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from docutils import nodes
-from docutils.utils.math import tex2unichar
 from sphinx import addnodes
+
+from _extensions.search.formulas import write_formula
 
 CODE = (nodes.literal_block, nodes.doctest_block)
 EXCLUDED = (*CODE, nodes.comment, nodes.raw, addnodes.desc_signature, addnodes.toctree)
-CODE_NAME = re.compile(r"\b(?:[a-z]\w*_\w+|[A-Z]\w{2,})")  # an API name rather than a variable
-TEX = re.compile(r"\\([A-Za-z]+)|[\\{}$&^_]")
-SYMBOL_TABLES = (
-    tex2unichar.mathalpha,
-    tex2unichar.mathbin,
-    tex2unichar.mathop,
-    tex2unichar.mathrel,
-)
-SYMBOLS = {name: symbol for table in SYMBOL_TABLES for name, symbol in table.items()}
+LABELS = {"wordings", "cited-mark", "newer-mark"}  # classes of what is not a page's own text
 
 
 class Entry(NamedTuple):
@@ -27,10 +20,9 @@ class Entry(NamedTuple):
     anchor: str  # empty if the title yields it
     title: str
     parent: int
-    text: str
+    text: str  # a line for each paragraph, list item and table row
     synonyms: list[str]  # other names, and terms that readers may use
     messages: list[str]  # of its error, in all versions
-    code: list[str]  # API names in the code of its cells
 
 
 def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Iterator[Entry]:
@@ -44,17 +36,17 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
         assert isinstance(title, nodes.Element)
         numbers[id(node)] = len(numbers)
         ids = next(element["ids"] for element in (node, title) if element["ids"])
-        text = " ".join(" ".join(_text(child) for child in node[1:]).split())
+        lines = "\n".join(_text(child) for child in node[1:]).splitlines()
+        text = "\n".join(" ".join(line.split()) for line in lines if line.strip())
         synonyms = _index_terms(node)
         name = " ".join(_text(title).split())
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
             synonyms = [ids[0]]
-        code = _code_names(node) - set(CODE_NAME.findall(f"{name} {text}"))
         anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [message for name_id in ids for message in messages.get(name_id, [])]
         number = numbers.get(id(parent), 0)
-        yield Entry(anchor, name, number, text, synonyms, errors, sorted(code))
+        yield Entry(anchor, name, number, text, synonyms, errors)
 
 
 def _is_entry(node: nodes.Node) -> bool:
@@ -67,16 +59,18 @@ def _is_entry(node: nodes.Node) -> bool:
 def _text(node: nodes.Node) -> str:
     """Return the prose of a node; of a code cell only its captions, not its code and outputs."""
     if isinstance(node, nodes.Text):
-        return str(node)
+        return str(node).replace("\n", " ")
     if isinstance(node, nodes.math | nodes.math_block):
-        return TEX.sub(lambda match: SYMBOLS.get(match[1], " "), node.astext())
+        return write_formula(node.astext())
     if not isinstance(node, nodes.Element) or isinstance(node, EXCLUDED) or _is_entry(node):
+        return ""
+    if LABELS & set(node["classes"]):
         return ""
     if node.get("nb_element") == "cell_code":
         return " ".join(_text(caption) for caption in node.findall(nodes.caption))
-    if "wordings" in node["classes"]:
-        return ""
-    separator = "" if isinstance(node, nodes.TextElement) else " "
+    if isinstance(node, nodes.row):
+        return " · ".join(" ".join(_text(cell).split()) for cell in node.children)
+    separator = "" if isinstance(node, nodes.TextElement) else "\n"
     return separator.join(_text(child) for child in node.children)
 
 
@@ -93,10 +87,3 @@ def _index_terms(entry: nodes.Element) -> list[str]:
     indexes = (node for node in _descendants(entry) if isinstance(node, addnodes.index))
     terms = (term for index in indexes for term in index["entries"])
     return [text for _, text, target, *_ in terms if target.startswith("index-")]
-
-
-def _code_names(entry: nodes.Element) -> set[str]:
-    """Return the API names in the code of cells and examples, without their outputs."""
-    code = (node for node in _descendants(entry) if isinstance(node, CODE))
-    texts = (node.astext() for node in code if "output" not in node["classes"])
-    return {name for text in texts for name in CODE_NAME.findall(text)}

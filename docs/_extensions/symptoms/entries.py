@@ -1,4 +1,4 @@
-"""Directives for the error box and for the lists of entries of the symptom pages.
+"""Directives for the lists of entries of the symptom pages.
 
 An entry is a section of a page in ``symptoms/``. Its messages are the errors that its cells expect,
 which the build compares with the errors raised, and those recorded with other torch versions.
@@ -24,18 +24,6 @@ from _extensions.symptoms.versions import (
 
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
-BOX = """\
-<div class="symptom-box">
-<label class="fw-bold" for="symptom-text">Paste an error, a whole traceback, or a few words</label>
-<textarea class="d-block" id="symptom-text" rows="5" autocomplete="off" spellcheck="false"
- aria-describedby="symptom-note"></textarea>
-<p id="symptom-note">It is compared with the entries below, in your browser, and sent nowhere.</p>
-<p class="symptom-status" role="status" aria-live="polite"></p>
-<pre class="symptom-line" hidden></pre>
-<ol class="symptom-found symptoms"></ol>
-<p class="symptom-search" hidden><a href="search.html">Search the site for its words</a></p>
-</div>
-"""
 
 
 class Symptom(NamedTuple):
@@ -47,27 +35,23 @@ class Symptom(NamedTuple):
     messages: list[str]
 
 
-class Box(SphinxDirective):
-    """``{symptom-box}``: the field for a traceback; CSS hides it where scripts are disabled."""
-
-    def run(self) -> list[nodes.Node]:
-        """Return the box, and record that this page lists entries."""
-        self.env.metadata[self.env.current_document.docname]["symptoms"] = True
-        return [nodes.raw("", BOX, format="html")]
-
-
 class entries(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
-    """Placeholder for the list of one page's entries."""
+    """Placeholder for a list of entries."""
 
 
 class Entries(SphinxDirective):
-    """``{symptom-entries} PAGE``: a list of the page's entries with their errors and causes."""
+    """``{symptom-entries} PAGE``: links to all entries of a page, or to those named below it.
 
-    required_arguments: ClassVar[int] = 1
+    An entry is named as ``PAGE#ANCHOR``, one a line.
+    """
+
+    optional_arguments: ClassVar[int] = 1
+    has_content: ClassVar[bool] = True
 
     def run(self) -> list[nodes.Node]:
         """Return a placeholder, which ``fill_in_lists`` replaces."""
-        return [entries(page=FOLDER + self.arguments[0])]
+        self.env.metadata[self.env.current_document.docname]["symptoms"] = True
+        return [entries(names=list(self.content) or self.arguments, whole=bool(self.arguments))]
 
 
 class Versions(SphinxDirective):
@@ -123,26 +107,23 @@ def _load_recordings(env: BuildEnvironment) -> list[dict[str, Any]]:
 def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Replace the placeholders by the lists."""
     for node in list(doctree.findall(entries)):
-        uri = app.builder.get_relative_uri(docname, node["page"])
-        items = [_list_item(uri, symptom) for symptom in get_entries(app.env, node["page"])]
+        items = []
+        for name in node["names"]:
+            page, _, anchor = f"{FOLDER}{name}".partition("#")
+            uri = app.builder.get_relative_uri(docname, page)
+            symptoms = [s for s in get_entries(app.env, page) if anchor in ("", s.anchor)]
+            if not symptoms and get_entries(app.env, page):
+                LOG.warning(f"no symptom is named {name}", location=docname)
+            items += [_list_item(uri, symptom, node["whole"]) for symptom in symptoms]
         node.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
 
 
-def _list_item(uri: str, symptom: Symptom) -> nodes.list_item:
-    """Return a link to the entry, its cause, and its messages that differ from the link's text."""
-    title, texts = symptom.title, [" ".join(text.split()) for text in symptom.messages]
-    title_text = "".join(n.astext() for n in title)
-    if texts and title_text in (texts[0], texts[0].partition(": ")[2]):
-        title = [nodes.literal("", texts.pop(0), classes=["says"])]
-    title = [n.deepcopy() for n in title]
+def _list_item(uri: str, symptom: Symptom, is_target: bool) -> nodes.list_item:
+    """Return a link to the entry, and its cause; as a target, it has the id of the entry."""
+    title = [node.deepcopy() for node in symptom.title]
     link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
-    item = nodes.list_item("", nodes.paragraph("", "", link), ids=[symptom.anchor])
-    item += nodes.paragraph("", symptom.cause)
-    for i, text in enumerate(texts):
-        label = "In full: " if i == 0 and title_text in text else "Also: "
-        literal = nodes.literal("", text, classes=["says"])
-        item += nodes.paragraph("", "", nodes.Text(label), literal)
-    return item
+    paragraphs = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
+    return nodes.list_item("", *paragraphs, ids=[symptom.anchor] if is_target else [])
 
 
 def pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:

@@ -1,0 +1,102 @@
+"""Words of the entries of the index, as ``find.js`` reads them from a query, in a short code."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from sphinx.search import SearchLanguage
+
+from _extensions.search.entries import Entry
+
+# Words of questions that say nothing of their subject.
+FILLERS = frozenset(
+    """bug error explain functional help issue make need nn non please possible problem pytorch
+    question solve torch understanding versus vs want way work""".split()  # noqa: SIM905
+)
+HAN = re.compile("[\u4e00-\u9fff]{2,}")
+NEGATION = re.compile(r"n['’]t\b")
+STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
+PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=hot)")
+SENTENCE = re.compile(r".+?[.?!。？！](?=\s|$)|.+")
+TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
+MESSAGE_HEAD = 120  # characters of a message that are compared
+FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
+
+
+class EntryWords(NamedTuple):
+    """The words of an entry."""
+
+    names: list[list[str]]  # its title, label and index terms, each with its words in order
+    errors: list[list[str]]  # its messages, if it is an error
+    lead: set[str]  # other terms of its first sentence
+    body: set[str]  # other terms of its text
+
+
+def read_entry(entry: Entry, language: SearchLanguage) -> EntryWords:
+    """Return the words of an entry."""
+    errors = [TYPE.sub("", message)[:MESSAGE_HEAD] for message in entry.messages]
+    names = [read_words(name, language) for name in (entry.title, *entry.synonyms)]
+    sentence = SENTENCE.match(entry.text)
+    lead = read_terms(sentence[0] if sentence else "", language).difference(*names)
+    body = read_terms(entry.text, language).difference(lead, *names)
+    return EntryWords(names, [read_words(error, language) for error in errors], lead, body)
+
+
+def read_words(text: str, language: SearchLanguage) -> list[str]:
+    """Return the words of a text: stems, and stop words as they are."""
+    text = PARTS.sub(" ", STAR.sub(" star ", NEGATION.sub(" not", text)))
+    words = re.findall(r"[^\W_]+", HAN.sub(_bigrams, text).lower())
+    words = [word for word in words if not word.isdigit()]
+    return [_stem(word, language) if _is_content(word, language) else word for word in words]
+
+
+def read_terms(text: str, language: SearchLanguage) -> set[str]:
+    """Return the stems of a text, without stop words."""
+    return {word for word in read_words(text, language) if _is_content(word, language)}
+
+
+def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
+    """Return all words, the most frequent first, and the code of each entry's words.
+
+    A character is the number of a word, and in sets the difference to the number before it, which
+    compresses better.
+    """
+    lists = [words for entry in entries for words in (*entry.names, *entry.errors, *entry[2:])]
+    counts = Counter(itertools.chain.from_iterable(lists))
+    numbers = {word: i for i, word in enumerate(sorted(counts, key=lambda w: (-counts[w], w)))}
+
+    def encode(words: Iterable[str]) -> str:
+        return "".join(chr(FIRST_CHARACTER + numbers[word]) for word in words)
+
+    def encode_set(words: set[str]) -> str:
+        steps = itertools.pairwise([-1, *sorted(numbers[word] for word in words)])
+        return "".join(chr(FIRST_CHARACTER + end - start - 1) for start, end in steps)
+
+    codes = [
+        [
+            "\n".join(map(encode, entry.names)),
+            "\n".join(map(encode, entry.errors)),
+            encode_set(entry.lead),
+            encode_set(entry.body),
+        ]
+        for entry in entries
+    ]
+    return " ".join(numbers), codes
+
+
+def _is_content(word: str, language: SearchLanguage) -> bool:
+    return len(word) > 1 and word not in language.stopwords
+
+
+def _bigrams(match: re.Match[str]) -> str:
+    """Return the bigrams of Chinese characters, which are written without spaces between words."""
+    return f" {' '.join(a + b for a, b in itertools.pairwise(match.group()))} "
+
+
+@cache  # most words occur on many pages
+def _stem(word: str, language: SearchLanguage) -> str:
+    """Return the same stem for British and American spelling, as ``find.js`` does."""
+    return language.stem(re.sub(r"(?<=\w{3})our", "or", re.sub(r"z(?=[aei])", "s", word)))
