@@ -41,7 +41,7 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 
 const minus = x => String(x).replace(/-/g, "−");
 const exact = x => (Object.is(x, -0) ? "−0" : minus(+x.toPrecision(9)).replace("Infinity", "∞"));
-const brief = x => (Number.isFinite(x) && x % 1 ? minus(Math.abs(x) < 0.005 ? x.toExponential(0) : x.toFixed(2)) : exact(x));
+const brief = x => (!Number.isFinite(x) || !(x % 1 || Math.abs(x) >= 1e5) ? exact(x) : minus(Math.abs(x) < 0.005 || Math.abs(x) >= 1e5 ? x.toExponential(0) : x.toFixed(2)));
 const make = (tag, properties, ...children) => {
 	const node = Object.assign(document.createElement(tag), properties);
 	node.append(...children);
@@ -78,7 +78,7 @@ class LookupExplorer extends HTMLElement {
 			button.onclick = () => this.ask(id);
 		});
 		this.play.onclick = () => this.toggle();
-		this.scrub.oninput = () => { this.playing = false; this.done = +this.scrub.value; this.paint(); };
+		this.scrub.oninput = () => { this.stop(); this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onmouseover = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
@@ -90,6 +90,7 @@ class LookupExplorer extends HTMLElement {
 		ids.push(id);
 		weights.push(1);
 		this.renew();
+		if (ids.length === MOST) this.asked.lastChild.firstChild.focus(); // the focused button is disabled now
 		if (mode === "bag" || !(id in table) || STILL.matches) return;
 		this.done = this.total - this.row;
 		this.toggle();
@@ -98,14 +99,15 @@ class LookupExplorer extends HTMLElement {
 	drop(place) {
 		for (const list of [this.state.ids, this.state.weights]) list.splice(place, 1);
 		this.renew();
-		(this.asked.children[place] || this.asked.lastChild).firstChild.focus();
+		const { firstChild } = this.asked.children[place] || this.asked.lastChild;
+		(firstChild.disabled ? this.pick.children[0] : firstChild).focus(); // the last id has to stay
 	}
 
 	// Rebuild the ids and the tables after a change of the state.
 	renew() {
 		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
 		const label = id => (id < 0 ? [_("sum")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
-		this.playing = false;
+		this.stop();
 		this.look = null;
 		state.at[0] = clamp(state.at[0], (backward ? ids : state.table).length);
 		const { factors, source, bad } = compute(state), titles = data.titles[mode];
@@ -226,6 +228,11 @@ class LookupExplorer extends HTMLElement {
 		}
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Guess the result, then press the button.");
 		write(this.verdict, still ? _("{0}.", verdict) : waiting);
+	}
+
+	stop() {
+		this.playing = false;
+		clearTimeout(this.timer); // a row of gradient on its way does not arrive
 	}
 
 	toggle() {

@@ -56,6 +56,11 @@ const needed = stage.offsetHeight;
 stage.style.minHeight = "";
 return reserved - needed;
 """
+# The left edges of the columns of numbers, for each table.
+COLUMNS = """
+return [...arguments[0].querySelectorAll(".stage table")].map(table =>
+    [...table.querySelectorAll("caption + tr td:not(.factor)")].map(td => td.getBoundingClientRect().left));
+"""
 RIGHT = """
 return Math.max(...[...arguments[0].querySelectorAll("*")].map(part => part.getBoundingClientRect().right));
 """
@@ -314,6 +319,19 @@ def test_start_does_not_shift_the_page(browser, site, page):
                 assert browser.execute_script(RIGHT, figure) <= width, mode
 
 
+@pytest.mark.parametrize("page", ["explorer", *INITIAL])
+def test_columns_of_all_tables_are_aligned_on_a_phone(browser, site, page):
+    """The numbers of a column are below each other, whatever the length of the captions."""
+    figure = show(browser, site, page)
+    resize(browser, 390)
+    for mode in MODES if page == "explorer" else [None]:
+        if mode:
+            choose(figure, "mode", mode)
+        first, *others = browser.execute_script(COLUMNS, figure)
+        for columns in others:
+            assert columns == pytest.approx(first, abs=1), mode
+
+
 def test_switches_change_the_verdict(figure):
     """Each switch changes the verdict, a live region, and the link to the explanation."""
     assert verdict(figure) == "Ids 2, 3, 1: 0 of 480 bits differ."
@@ -368,7 +386,7 @@ def test_keyboard_reaches_all_controls(figure, browser):
     assert number.value_of_css_property("outline-width") == "3px"
     number.send_keys(Keys.ARROW_RIGHT)
     exact = element("explorer")[1]["state"]["table"][3][1]
-    shown = find(figure, ".bits [role=img]:first-child")
+    shown = find(figure, ".bits summary + [role=img]")
     assert shown.accessible_name.startswith(f"lookup {exact:.9g}".replace("-", "−"))
     assert re.search(r", bits [01]{32}$", shown.accessible_name)
     find(figure, "[name=condition][value='']").send_keys(Keys.ARROW_RIGHT)
@@ -392,6 +410,25 @@ def test_animation_runs_to_the_end(figure, browser):
     find(figure, ".play").click()
     wait(browser, "arguments[0].done === 60", figure)
     assert not errors(browser)
+
+
+def test_a_row_in_flight_does_not_arrive_after_a_change(browser, site):
+    """Removing an id and moving the slider end the animation; the last id keeps the focus near."""
+    figure = show(browser, site, "tutorials/backward-is-scatter-add")
+    find(figure, ".play").click()
+    find(figure, ".asked li:nth-of-type(3) button").click()
+    browser.execute_async_script("setTimeout(arguments[0], 1000)")  # longer than a row flies
+    assert done(figure) == 2
+    assert verdict(figure) == "Ids 2, 3: 0 of 256 bits differ."
+    find(figure, ".play").click()
+    find(figure, ".scrub").send_keys(Keys.END)
+    browser.execute_async_script("setTimeout(arguments[0], 1000)")
+    assert done(figure) == 2
+    find(figure, ".asked li:nth-of-type(2) button").send_keys(Keys.SPACE)
+    assert browser.switch_to.active_element.accessible_name == "0 snows"
+    for _ in range(5):
+        find(figure, ".pick button:nth-of-type(4)").send_keys(Keys.RETURN)
+    assert browser.switch_to.active_element.accessible_name == "3 rains remove"
 
 
 def test_reduced_motion_is_respected(browser, site):

@@ -19,22 +19,20 @@ def draw_points(
     groups: Sequence[int],
     *,
     alt: str,
-    start: torch.Tensor | None = None,
     axes: tuple[str, str] = ("first number of the row", "second number"),
 ) -> Drawing:
     """Draw each row of a table of two columns as a point with its name.
 
-    ``rows`` has shape (number of rows, 2), and so has ``start``, the optional positions from which
-    thin lines lead to the points. Each row has a name and a group from 0 to 3, which determines
-    color and marker. ``axes`` are the labels of the axes.
+    ``rows`` has shape (number of rows, 2). Each row has a name and a group from 0 to 3, which
+    determines color and marker. ``axes`` are the labels of the axes.
 
     Examples
     --------
     >>> draw_points(torch.eye(2), ["cat", "tea"], [0, 1], alt="cat and tea lie apart.")
     cat and tea lie apart.
     """
-    points, starts = rows.tolist(), [] if start is None else start.tolist()
-    markers = np.array([*points, *starts])
+    points = rows.tolist()
+    markers = np.array(points)
     low, high = markers.min(0), markers.max(0)
     side = 1.35 * max(*(high - low), 1e-6)  # with room for names on the right
     corner = np.array([low[0] - 0.06 * side, (low[1] + high[1] - side) / 2])
@@ -45,10 +43,6 @@ def draw_points(
         ax.locator_params(nbins=6)  # short tick labels leave room for the axis label
         for k, (x, y) in enumerate(points):
             color, _, marker = SERIES_STYLES[groups[k]]
-            if starts:
-                start_x, start_y = starts[k]
-                ax.plot([start_x, x], [start_y, y], color=color, lw=0.7, alpha=0.55)
-                ax.plot(start_x, start_y, marker=".", ms=4, color=color)
             ax.plot(x, y, marker=marker, ms=6, color=color)
         line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "ls": ":", "shrinkB": 3}
         positions = (markers - corner) * AXES_SHARE * SIZE / side
