@@ -169,6 +169,10 @@ window.siteSearch = (() => {
   const find = input => {
     const text = input.slice(-MAX_TEXT), errors = byError(text), ids = new Set(errors.map(({ id }) => id));
     const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
+    if (words.length === 1 || words.length === 2) { // of a rare word: the sections of its page follow
+      const { texts } = entries[words[0].id], listed = new Set(words.map(({ id }) => id));
+      entries.forEach((entry, id) => entry.texts === texts && !listed.has(id) && words.push({ ...words[0], id, score: 0 }));
+    }
     return {
       errors: errors.map(({ id }) => ({ id, weights: new Map(), isError: true })),
       words: words.filter(({ id, score }, i) => !ids.has(id) && (i < 6 || score > words[0].score / 5)),
