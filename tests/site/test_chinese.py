@@ -243,7 +243,7 @@ FIRST_RESULTS = {
     "空袋": "tutorials/csr-is-an-embedding-bag",
     "软提示": "tutorials/swap-layers",
     "显存不足": "tutorials/where-does-the-memory-go",
-    "损失变成nan": "symptoms/silent",
+    "损失变成nan": "zh/symptoms/silent",
 }
 
 
