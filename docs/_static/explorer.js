@@ -209,7 +209,7 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
 		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : done && !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
-			: _("{0} multiplications, {1} of them by zero", total, factors.flat().filter(x => !x).length * columns));
+			: _("{0} multiplications, {1} of them by zero", factors.length * source.length * columns, factors.flat().filter(x => !x).length * columns));
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
 			const line = this.bits.children[k + 1];
@@ -219,7 +219,8 @@ class LookupExplorer extends HTMLElement {
 		});
 		flag(this.stage, { same: still && !differing[0], apart: still && differing[0] });
 		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
-		let verdict = (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", ids.join(_(", ")), 32 * all) : _("Ids {0}: {2} of {1} bits differ", ids.join(_(", ")), 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", differing.length, all) : "");
+		const nans = [product, lookup].map(rows => rows.flat().filter(Number.isNaN).length);
+		let verdict = nans[0] ? _("Ids {0}: the product has {1} NaN, the lookup {2}", ids.join(_(", ")), ...nans) : (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", ids.join(_(", ")), 32 * all) : _("Ids {0}: {2} of {1} bits differ", ids.join(_(", ")), 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", differing.length, all) : "");
 		if (bits && mode === "bag" && !condition) {
 			// Both are within the bound of the exact sum, so within twice the bound of each other.
 			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);

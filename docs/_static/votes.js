@@ -1,10 +1,10 @@
 /* The votes of the words that a reader types: each known word's share of the row times its row of the table, and
-   their sums. data-votes has the first text, the classes, and for each word 10,000 × idf and 1,000 × its votes. */
+   their sums. data-votes has the first text, the classes, and for each word 100 × idf and 1,000 × its votes. */
 for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	const [text, names, ...lines] = svg.dataset.votes.split("|"), classes = names.split(",");
 	const table = new Map(lines.map(line => {
 		const [word, idf, ...votes] = line.split(" ");
-		return [word, { idf: idf / 1e4, votes: votes.map(vote => vote / 1e3) }];
+		return [word, { idf: idf / 100, votes: votes.map(vote => vote / 1e3) }];
 	}));
 	const sum = (numbers, f) => numbers.reduce((total, x) => total + f(x), 0);
 	// TF-IDF: counts times idf, scaled to length 1; then a weighted sum of rows.
@@ -26,7 +26,7 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		node.append(...children);
 		return node;
 	};
-	const format = x => (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
+	const format = x => (Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 	const cell = (x, bold) => {
 		const td = make("td", {}, bold ? make("b", {}, format(x)) : format(x));
 		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 40)}%`);
@@ -37,9 +37,11 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	const head = make("thead", {}, make("tr", {}, make("td"), ...classes.map(name => make("th", { scope: "col" }, name))));
 	const show = () => {
 		const { rows, unknown, totals } = score(input.value), best = totals.indexOf(Math.max(...totals));
-		body.replaceChildren(...[...rows, [_("total"), totals]].map(([name, votes]) =>
+		body.replaceChildren(...[...rows, ...(rows.length ? [[_("total"), totals]] : [])].map(([name, votes]) =>
 			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
-		verdict.textContent = rows.length ? _("The largest sum is that of {0}.", classes[best]) : _("No word of this text is in the table.");
+		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best)));
+		const result = totals[best] - totals[second] < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("The largest sum is that of {0}.", classes[best]);
+		verdict.textContent = rows.length ? result : _("No word of this text is in the table.");
 		ignored.textContent = unknown.length ? _("Without a row: {0}.", unknown.join(", ")) : "";
 	};
 	input.oninput = show;

@@ -76,7 +76,7 @@ def draw_message_votes(
     """Draw how much each known word of a text adds to each class, and the sums.
 
     ``vocabulary`` maps each word to its row of ``idf``, of shape (vocabulary size,), and of
-    ``weight``, which has a column for each class. The drawing holds both, rounded to 4 and 3
+    ``weight``, which has a column for each class. The drawing holds both, rounded to 2 and 3
     decimals, so that ``votes.js`` can do the same for what a reader types.
     """
     counts = Counter(word for word in WORD.findall(text.lower()) if word in vocabulary)
@@ -84,7 +84,7 @@ def draw_message_votes(
     values = torch.tensor([*counts.values()]) * idf[ids]
     votes = (values / values.norm())[:, None] * weight[ids]
     drawing = draw_column_votes([*counts, "total"], torch.cat([votes, votes.sum(0)[None]]), classes)
-    rows = torch.cat([idf[:, None] * 10, weight], dim=1).mul(1_000).round().int().tolist()
+    rows = torch.cat([100 * idf[:, None], 1_000 * weight], dim=1).round().int().tolist()
     words = (f"{word} {' '.join(map(str, rows[k]))}" for word, k in vocabulary.items())
     data = escape("|".join([text, ",".join(classes), *words]), quote=True)
     alt = f'The text "{text}". {drawing.alt}'
