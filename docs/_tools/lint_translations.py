@@ -32,7 +32,7 @@ TYPOGRAPHY = {
     "half-width punctuation beside Chinese": rf"[{HAN}][,;:!?]|[,;!?](?=[{HAN}])|[{HAN}]\.(?!\w)",
     "a space between Chinese and other letters": rf"[{HAN}] [\w`$]|[\w`$] (?=[{HAN}])",
     "a straight quotation mark": rf'[{HAN}]"|"(?=[{HAN}])',
-    "emphasis that does not close; move the punctuation out": rf"[，。；：！？、]\*+(?=[{HAN}])",
+    "emphasis that does not close; move the punctuation out": rf"[，。；：！？、…]\*+(?=[{HAN}])",
     "a line break": r"\n",
 }
 
