@@ -220,7 +220,8 @@ class LookupExplorer extends HTMLElement {
 		flag(this.stage, { same: still && !differing[0], apart: still && differing[0] });
 		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
 		const nans = [product, lookup].map(rows => rows.flat().filter(Number.isNaN).length);
-		let verdict = nans[0] ? _("Ids {0}: the product has {1} NaN, the lookup {2}", ids.join(_(", ")), ...nans) : (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", ids.join(_(", ")), 32 * all) : _("Ids {0}: {2} of {1} bits differ", ids.join(_(", ")), 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", differing.length, all) : "");
+		const names = ids.join(_(", ")); // messages are not extracted from the arguments of another
+		let verdict = nans[0] ? _("Ids {0}: the product has {1} NaN, the lookup {2}", names, ...nans) : (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", names, 32 * all) : _("Ids {0}: {2} of {1} bits differ", names, 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", differing.length, all) : "");
 		if (bits && mode === "bag" && !condition) {
 			// Both are within the bound of the exact sum, so within twice the bound of each other.
 			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);

@@ -3,14 +3,19 @@
 (() => {
   "use strict";
   const NUMBERS = { // label, smallest, largest and initial value; powers of two where the step is null
-    V: ["vocabulary V", 8, 19, 18], d: ["columns d", 5, 14, 11], batch: ["texts in a batch", 0, 10, 3],
-    length: ["tokens in a text", 5, 17, 11], blocks: ["blocks", 0, 96, 18],
+    V: [_("vocabulary V"), 8, 19, 18], d: [_("columns d"), 5, 14, 11], batch: [_("texts in a batch"), 0, 10, 3],
+    length: [_("tokens in a text"), 5, 17, 11], blocks: [_("blocks"), 0, 96, 18],
   };
   const CHOICES = { // bytes of a number and of a score; numbers that the optimizer keeps
-    dtype: ["number type", { "bfloat16, loss in float32": [2, 12], bfloat16: [2, 6], float32: [4, 12] }],
-    optimizer: ["optimizer", { Adam: 2, "SGD with momentum": 1, SGD: 0 }],
+    dtype: [_("number type"), { [_("bfloat16, loss in float32")]: [2, 12], bfloat16: [2, 6], float32: [4, 12] }],
+    optimizer: [_("optimizer"), { Adam: 2, [_("SGD with momentum")]: 1, SGD: 0 }],
   };
-  const SWITCHES = { tied: ["one table for both ends", true], chunked: ["loss in chunks of 1,024 tokens", false], checkpoints: ["checkpoints", false] };
+  const SWITCHES = {
+    tied: [_("one table for both ends"), true], chunked: [_("loss in chunks of 1,024 tokens"), false], checkpoints: [_("checkpoints"), false],
+  };
+  const PARTS = {
+    parameters: _("parameters"), gradients: _("gradients"), optimizer: _("optimizer"), activations: _("activations"), logits: _("logits"),
+  };
 
   const count = ({ V, d, batch, length, blocks, dtype: [number, score], optimizer, tied, chunked, checkpoints }) => {
     const table = V * d, tokens = batch * length, weights = table * (tied ? 1 : 2) + 12 * blocks * d ** 2;
@@ -31,7 +36,7 @@
     return node;
   };
   const inUnit = bytes => {
-    const [name, unit] = [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, size]) => bytes >= size) || ["bytes", 1];
+    const [name, unit] = [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, size]) => bytes >= size) || [_("bytes"), 1];
     return `${(bytes / unit).toLocaleString("en", { minimumFractionDigits: unit > 1 ? 1 : 0, maximumFractionDigits: 1 })} ${name}`;
   };
 
@@ -41,7 +46,7 @@
   for (const [name, [label, min, max, value]] of Object.entries(NUMBERS)) {
     inputs[name] = make("input", { type: "range", name, min, max, value });
     shown[name] = make("b");
-    form.append(make("label", {}, make("span", {}, `${label}: `, shown[name]), inputs[name]));
+    form.append(make("label", {}, make("span", {}, _("{0}: ", label), shown[name]), inputs[name]));
   }
   for (const [name, [label, options]] of Object.entries(CHOICES)) {
     inputs[name] = make("select", { name }, ...Object.keys(options).map(text => make("option", {}, text)));
@@ -65,7 +70,7 @@
     for (const [name, bytes] of Object.entries(parts)) {
       if (!rows[name]) {
         const [bar, size] = [make("i"), make("span")];
-        rows[name] = { row: make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, bar, size)), bar, size };
+        rows[name] = { row: make("tr", {}, make("th", { scope: "row" }, PARTS[name]), make("td", {}, bar, size)), bar, size };
         body.append(rows[name].row);
       }
       const { row, bar, size } = rows[name];
@@ -76,10 +81,10 @@
     }
     verdict.dataset.bytes = peak;
     const largest = Object.keys(parts).find(name => parts[name] === most);
-    verdict.textContent = `At the peak ${inUnit(peak)}; the largest part: ${largest}, ${inUnit(most)}.`;
+    verdict.textContent = _("At the peak {0}; the largest part: {1}, {2}.", inUnit(peak), PARTS[largest], inUnit(most));
   };
   form.oninput = update;
   update();
-  const head = make("thead", {}, make("tr", {}, ...["part", "bytes"].map(text => make("th", { scope: "col" }, text))));
+  const head = make("thead", {}, make("tr", {}, ...[_("part"), _("bytes")].map(text => make("th", { scope: "col" }, text))));
   figure.querySelector(".output").replaceWith(make("div", { className: "budget" }, form, make("table", {}, head, body), verdict));
 })();

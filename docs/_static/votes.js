@@ -42,7 +42,8 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best)));
 		const result = totals[best] - totals[second] < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("The largest sum is that of {0}.", classes[best]);
 		verdict.textContent = rows.length ? result : _("No word of this text is in the table.");
-		ignored.textContent = unknown.length ? _("Without a row: {0}.", unknown.join(", ")) : "";
+		const ignoredWords = unknown.join(_(", "));
+		ignored.textContent = unknown.length ? _("Without a row: {0}.", ignoredWords) : "";
 	};
 	input.oninput = show;
 	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), make("table", {}, head, body), verdict, ignored));

@@ -15,6 +15,7 @@ HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
         ("take $x_k$", "取$x_j$", "the formula x_k is missing"),
         ("[there](a.md)", "[那里](b.md)", "the link target b.md is not in the message"),
         ("120 phrases", "102个短语", "the number 120 is missing"),
+        ("each row", "1行", "the number 1 is not in the message"),
         ("call it", "调用`F.one_hot`", "the code F.one_hot is not in the message"),
         ("[said {cite}`a`]{.cited}", "据说{cite}`a`", "the attribute .cited is missing"),
         ("row {0}", "行", "the placeholder {0} is missing"),
@@ -32,6 +33,16 @@ def test_a_fault_of_a_translation_is_a_finding(tmp_path, message, translation, f
     catalog.write_text(f'{HEADER}msgid "{message}"\nmsgstr "{translation}"\n', "utf-8")
     assert lint_translations.main(str(catalog)) == 1
     assert f"{catalog}:4: {finding}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("message", "translation"),
+    [("Zero times NaN", "0乘以NaN"), ("a row with several ones", "有多个1的行")],
+)
+def test_the_words_zero_and_one_may_become_digits(message, translation):
+    """Other numbers keep their digits."""
+    assert not list(lint_translations.compare(message, translation))
+    assert list(lint_translations.compare(message, translation + "，2"))
 
 
 @pytest.mark.parametrize(
