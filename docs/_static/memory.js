@@ -21,7 +21,7 @@
       activations: number * (checkpoints ? blocks + 16 : 16 * blocks) * tokens * d,
       logits: score * (chunked ? Math.min(tokens, 1024) : tokens) * V,
     };
-    const loss = parts.activations + parts.logits + (chunked ? 2 * number * table : 0);
+    const loss = parts.activations + parts.logits + (chunked ? (8 + number % 4) * table : 0);
     return { parts, peak: parts.parameters + parts.optimizer + Math.max(loss, parts.gradients) };
   };
 
