@@ -29,6 +29,7 @@ extensions = [
 locale_dirs = ["locale"]
 languages = {"zh_CN": "zh"}  # the folder of each language below build/html; AUTHORING says more
 gettext_compact = False  # a catalog for each page
+gettext_additional_targets = ["index"]  # index terms, for the search
 templates_path = ["_templates"]  # each template says what it changes in the theme
 
 # The cache of executed pages has a folder for each set of versions and of kernel settings. What a
