@@ -45,5 +45,6 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	};
 	controls.append(button, slider, label);
 	svg.after(controls);
+	svg.classList.add("ready");
 	show(0); // the reader moves them; without this script the last step is shown
 }

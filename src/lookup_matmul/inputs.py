@@ -40,7 +40,7 @@ def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     """Raise unless ``ids`` can be looked up in ``weight``.
 
     Every form calls this before it computes anything, except with ``check=False``. Raise the errors
-    of :func:`check_ids`; TypeError unless ``weight`` is a tensor of a floating dtype; and
+    of ``check_ids``; TypeError unless ``weight`` is a tensor of a floating dtype; and
     ValueError if it is sparse, on the device ``meta`` or not of shape (vocabulary size, embedding
     dimension). Torch raises the error if the devices differ.
 

@@ -238,7 +238,7 @@ FIRST_RESULTS = {
     "没有偏置的嵌入": "zh/tutorials/lookup-is-matmul",
     "CSR 转 嵌入": "tutorials/csr-is-an-embedding-bag",
     "嵌入袋 平均 而不是 求和": "zh/symptoms/bags",
-    "索引超出范围": "symptoms/inputs",
+    "索引超出范围": "zh/symptoms/inputs",
     "独热有梯度吗": "tutorials/swap-layers",
     "空袋": "tutorials/csr-is-an-embedding-bag",
     "软提示": "tutorials/swap-layers",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -88,7 +89,7 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
             LOG.warning(problem, location=section)
             continue
         section["classes"].append("symptom")
-        heading = "Cause:" if len(causes) == 1 else "Causes:"
+        heading = str(_("Cause:") if len(causes) == 1 else _("Causes:"))
         section.insert(section.index(causes), nodes.paragraph("", heading))
         anchor = next(name for name in section["ids"] if not name.startswith("symptom-"))
         cause = first.astext().splitlines()[0]

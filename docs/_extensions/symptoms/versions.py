@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.locale import _
 
 
 def same_message(message: str, expected: str) -> bool:
@@ -68,7 +69,7 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
     versions = (sorted(group, key=release) for group in (tested, all_versions - tested))
     notes = [_version_note(groups, expected, library, *versions)]
     if "recorded" in tags:
-        notes.insert(0, _paragraph("Recorded, not run in this build."))
+        notes.insert(0, _paragraph(_("Recorded, not run in this build.")))
     elif "remove-output" in tags:  # the output fills pages; show the part that is compared
         notes.insert(0, nodes.literal_block("", expected, classes=["message"]))
     anchor: nodes.Element = cell.parent if "check" in tags else cell
@@ -85,23 +86,25 @@ def _version_note(
 ) -> nodes.Element:
     """Return a sentence if all tested versions raise the expected message, and else a table."""
     if not groups:
-        return _paragraph("Not tried with another torch yet.")
+        return _paragraph(_("Not tried with another torch yet."))
     if len(groups) == 1 and groups[0][1] == expected:
-        exceptions = f"; not tried with {_join(untested)}" if untested else ""
-        return _paragraph(f"Same message in {library} {_join(tested)}{exceptions}.")
-    rows = [
-        [versions, "as above" if message == expected else message] for versions, message in groups
-    ]
-    return build_table(["tried with torch", "worded as"], rows, "wordings", "spans")
+        if not untested:
+            return _paragraph(_("Same message in {0} {1}.").format(library, _join(tested)))
+        text = _("Same message in {0} {1}; not tried with {2}.")
+        return _paragraph(text.format(library, _join(tested), _join(untested)))
+    phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
+    rows = [[versions, phrases.get(message, message)] for versions, message in groups]
+    header = [str(_("tried with torch")), str(_("worded as"))]
+    return build_table(header, rows, "wordings", "spans")
 
 
 def _join(names: list[str]) -> str:
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return _("{0} and {1}").format(_(", ").join(first), last) if first else last
 
 
 def _paragraph(text: str) -> nodes.Element:
-    return nodes.paragraph("", text, classes=["wordings"])
+    return nodes.paragraph("", str(text), classes=["wordings"])
 
 
 def build_table(header: list[str], rows: list[list[str]], *classes: str) -> nodes.Element:
