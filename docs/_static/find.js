@@ -10,6 +10,7 @@ window.siteSearch = (() => {
   // How much a term counts in an entry, and how much a synonym, a beginning or a misspelling counts for a word.
   const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.3, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
   const PAIR = 0.2; // how much neighboring words count besides the words themselves
+  const REPEATED = 0.85; // how much a section counts after a better section of its page: other pages may answer, too
 
   const memo = new Map();
   // British and American spelling have the same stem: -ise and -ize, -our and -or.
@@ -45,7 +46,7 @@ window.siteSearch = (() => {
       names: decodeAll(names).map(words => new Set(terms(words))),
       errors: (errors ? [...decodeAll(names).slice(0, 1), ...decodeAll(errors)] : []).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
       lead: decodeSet(lead), body: decodeSet(body),
-      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? 0.8 : 1,
+      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? 0.9 : 1,
     };
   }));
 
@@ -133,12 +134,19 @@ window.siteSearch = (() => {
     const size = total + sum(phrase, pair => (postings.has(pair) ? rarityOf(pair) : 0));
     const asks = /\?|\b(why|how|what|when|which|should|can|is|do|does)\b/i.test(text) || words.length > 2;
     const fails = /\b(why|not|no|never|error|wrong|fail\w*|\w+Error)\b|n't\b|不(?!是)|错/i.test(text);
-    return entries.map((entry, id) => {
+    const matches = entries.map((entry, id) => {
       if (!scores[id]) return { id, score: 0 };
       const likeness = Math.max(...entry.names.map((name, i) => 2 * sum(name, term => weights.get(term) || 0) / (entry.sizes[i] + size)));
       const kind = { term: asks || covered[id] < 0.99 * total ? 0.6 : 1.2, symptom: fails ? 1.2 : 1, name: 0.8 }[entry.kind] || 1;
       return { id, score: (scores[id] / total + likeness) * Math.sqrt(covered[id] / total) * entry.weight * kind, weights };
     }).filter(({ score }) => score).sort((a, b) => b.score - a.score);
+    const counts = new Map(); // of a page's sections before a section
+    for (const match of matches) {
+      const { texts } = entries[match.id], count = counts.get(texts) || 0;
+      match.score *= REPEATED ** count;
+      counts.set(texts, count + 1);
+    }
+    return matches.sort((a, b) => b.score - a.score);
   };
 
   const frequency = new Map(), errorPairs = entries.flatMap(({ errors }) => [...new Set(errors.flatMap(error => [...error]))]);
@@ -161,6 +169,10 @@ window.siteSearch = (() => {
   const find = input => {
     const text = input.slice(-MAX_TEXT), errors = byError(text), ids = new Set(errors.map(({ id }) => id));
     const words = byWords(text.replace(/^.*\b[A-Z]\w*(?:Error|Exception): (?=.*\w)/s, ""));
+    if (words.length === 1 || words.length === 2) { // of a rare word: the sections of its page follow
+      const { texts } = entries[words[0].id], listed = new Set(words.map(({ id }) => id));
+      entries.forEach((entry, id) => entry.texts === texts && !listed.has(id) && words.push({ ...words[0], id, score: 0 }));
+    }
     return {
       errors: errors.map(({ id }) => ({ id, weights: new Map(), isError: true })),
       words: words.filter(({ id, score }, i) => !ids.has(id) && (i < 6 || score > words[0].score / 5)),

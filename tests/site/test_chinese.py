@@ -242,6 +242,8 @@ FIRST_RESULTS = {
     "独热有梯度吗": "tutorials/swap-layers",
     "空袋": "tutorials/csr-is-an-embedding-bag",
     "软提示": "tutorials/swap-layers",
+    "显存不足": "zh/symptoms/inputs",
+    "损失变成nan": "zh/symptoms/silent",
 }
 
 

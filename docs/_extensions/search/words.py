@@ -20,7 +20,6 @@ HAN = re.compile("[\u4e00-\u9fff]{2,}")
 NEGATION = re.compile(r"n['’]t\b")
 STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
 PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=hot)")
-SENTENCE = re.compile(r".+?[.?!。？！](?=\s|$)|.+")
 TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
 MESSAGE_HEAD = 120  # characters of a message that are compared
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
@@ -31,7 +30,7 @@ class EntryWords(NamedTuple):
 
     names: list[list[str]]  # its title, label and index terms, each with its words in order
     errors: list[list[str]]  # its messages, if it is an error
-    lead: set[str]  # other terms of its first sentence
+    lead: set[str]  # other terms of its first paragraph
     body: set[str]  # other terms of its text
 
 
@@ -39,8 +38,7 @@ def read_entry(entry: Entry, language: SearchLanguage) -> EntryWords:
     """Return the words of an entry."""
     errors = [TYPE.sub("", message)[:MESSAGE_HEAD] for message in entry.messages]
     names = [read_words(name, language) for name in (entry.title, *entry.synonyms)]
-    sentence = SENTENCE.match(entry.text)
-    lead = read_terms(sentence[0] if sentence else "", language).difference(*names)
+    lead = read_terms(entry.text.partition("\n")[0], language).difference(*names)
     body = read_terms(entry.text, language).difference(lead, *names)
     return EntryWords(names, [read_words(error, language) for error in errors], lead, body)
 
