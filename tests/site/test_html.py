@@ -22,10 +22,8 @@ from fontTools.ttLib import TTFont
 from hypothesis import given
 from served import ROOT
 
-FIRST_VISIT_KB, NEXT_VISIT_KB, SITE_MB, LANGUAGE_MB = (
-    8,
-    5,
-)  # of the site in English, and of each translation
+FIRST_VISIT_KB, NEXT_VISIT_KB = 150, 40
+SITE_MB, LANGUAGE_MB = 8, 5  # of the site in English, and of each translation
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
 
 
