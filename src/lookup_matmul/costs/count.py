@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 
 BUILT, ALONE, COMPILED = "one-hot built and multiplied", "multiplication alone", "compiled one-hot"
-BAG, CSR = "embedding bag", "sparse product"
+COMPILED_LOOKUP, BAG, CSR = "compiled lookup", "embedding bag", "sparse product"
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}  # a GPU may round products to TF32
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
 

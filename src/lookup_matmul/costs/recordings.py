@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, Case
+from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, COMPILED_LOOKUP, CSR, Case
 
 REMEDY = "Record again with python -m lookup_matmul.costs, or copy the file from its source."
 Fields = dict[str, Any]  # names and types
@@ -14,6 +14,7 @@ PROVENANCE: Fields = dict.fromkeys(("kind", "device", "torch", "python", "date")
 PROVENANCE |= dict.fromkeys(("driver", "cuda", "triton", "package"), str | None)
 PROVENANCE |= {"threads": int, "quick": bool}
 SPREAD: Fields = dict.fromkeys(("low_s", "median_s", "high_s"), float)
+FORMS = ("lookup", BUILT, ALONE, COMPILED, COMPILED_LOOKUP, BAG, CSR)
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 Times = tuple[float, float, float]  # low, median and high
 
@@ -45,11 +46,12 @@ def check_recording(recording: Any) -> None:
     for k, case in enumerate(recording["cases"]):
         place = f"cases[{k}]."
         _check_fields(place, case, Case.__annotations__)
-        if case["form"] not in ("lookup", BUILT, ALONE, COMPILED, BAG, CSR):
+        if case["form"] not in FORMS:
             raise ValueError(f"{place}form is {case['form']!r:.60}, expected a form of Case")
         if "skipped" in case:
             _check_fields(place, case, {"skipped": str})
             continue
+        _check_fields(place, case, {"largest_error": float})
         for member, spread in (place, case), (f"{place}graph.", case.get("graph", case)):
             _check_fields(member, spread, SPREAD)
             low, median, high = (spread[name] for name in SPREAD)

@@ -7,13 +7,22 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lookup_matmul import lookup, one_hot, rounding_bound
 from lookup_matmul.costs import kernels
-from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, CSR, DTYPES, Case
+from lookup_matmul.costs.count import (
+    ALONE,
+    BAG,
+    BUILT,
+    COMPILED,
+    COMPILED_LOOKUP,
+    CSR,
+    DTYPES,
+    Case,
+)
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 
 SIZES = {"vocab_size": 50, "dim": 8, "ids": 64}
 CASES = [
     *(Case(form, "forward", **SIZES) for form in ("lookup", BUILT, ALONE)),
-    *(Case(form, "backward", **SIZES) for form in ("lookup", ALONE)),
+    *(Case(form, "backward", **SIZES) for form in ("lookup", BUILT, ALONE)),
     *(Case(form, "forward", **SIZES, bags=4) for form in (BAG, CSR)),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[:2]}, {case.bags}")
@@ -67,7 +76,23 @@ def test_a_lookup_and_its_product_may_not_round():
     result[3, 2] = torch.nextafter(result[3, 2], torch.tensor(9.0))
     with pytest.raises(AssertionError, match="1 of 512 elements differ"):
         check_result(CASES[0], inputs, result)
-    check_result(CASES[0]._replace(dtype="tf32"), inputs, result)
+    largest_error = check_result(CASES[0]._replace(dtype="tf32"), inputs, result)
+    expected = inputs[1][inputs[0][3], 2].item()
+    assert largest_error == pytest.approx(abs(result[3, 2].item() / expected - 1), rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_gradient_in_half_precision_is_rounded_once(dtype):
+    """2,000 terms may be rounded to the dtype after their sum, and not term by term."""
+    case = Case("lookup", "backward", vocab_size=1, dim=8, ids=2000, dtype=dtype)
+    inputs = [tensor.abs() for tensor in sample_inputs(case, "cpu")]
+    gradient = inputs[2].double().sum(0, keepdim=True)
+    assert check_result(case, inputs, gradient.to(DTYPES[dtype])) > 0
+    term_by_term = torch.zeros(8, dtype=DTYPES[dtype])
+    for row in inputs[2]:
+        term_by_term += row
+    with pytest.raises(AssertionError, match="not within"):
+        check_result(case, inputs, term_by_term.unsqueeze(0))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -82,11 +107,12 @@ def test_a_bag_may_round_its_products_and_their_sum(dtype):
         check_result(case, inputs, expected * (1 + 1.001 * bound))
 
 
-def test_the_compiled_product_is_compiled_from_a_product(monkeypatch):
+@pytest.mark.parametrize("form", [COMPILED, COMPILED_LOOKUP])
+def test_a_compiled_form_is_compiled_from_its_definition(monkeypatch, form):
     """Compiling takes seconds, so the function that would be compiled runs on the same inputs."""
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)
     inputs = sample_inputs(CASES[0], "cpu")
-    compiled = make_call(CASES[0]._replace(form=COMPILED), sample_inputs(CASES[0], "cpu"))
+    compiled = make_call(CASES[0]._replace(form=form), sample_inputs(CASES[0], "cpu"))
     assert torch.equal(compiled(), inputs[1][inputs[0]])
 
 
@@ -108,7 +134,7 @@ def test_bytes_and_operations_are_those_of_the_tensors(dtype):
     assert kernels(case._replace(form=BUILT), distinct=4) == (*writing, product)
 
 
-@pytest.mark.parametrize("case", [CASES[3], CASES[6]])
+@pytest.mark.parametrize("case", [CASES[3], CASES[7]])
 def test_other_forms_and_directions_are_not_counted(case):
     """With the name that arrived and those that are counted."""
     with pytest.raises(ValueError, match=rf"form is '{case.form}' {case.direction}, expected"):

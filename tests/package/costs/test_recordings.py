@@ -18,7 +18,8 @@ def make_result(form, vocab_size, factor, **fields):
     spread = {"low_s": factor * 1.5e-6, "median_s": factor * 2e-6, "high_s": factor * 4.5e-6}
     case = Case(form, "forward", vocab_size=vocab_size, dim=128, ids=16_384)
     plain = {name: 10 * seconds for name, seconds in spread.items()}
-    return case._asdict() | plain | {"rounds": 9, "graph": spread} | fields
+    measured = {"largest_error": 0.0, "rounds": 9, "graph": spread}
+    return case._asdict() | plain | measured | fields
 
 
 GPU = {
@@ -103,6 +104,7 @@ MALFORMED = [
     (("cases", 0, "vocab_size"), "2", "cases[0].vocab_size is '2', expected int"),
     (("cases", 0, "median_s"), 1.0, "cases[0].median_s is 1.0, expected from 1.5e-05 to"),
     (("cases", 0, "median_s"), float("nan"), "cases[0].median_s is nan, expected from"),
+    (("cases", 0, "largest_error"), DELETE, "cases[0].largest_error is 'missing', expected float"),
     (("cases", 0, "median_s"), DELETE, "cases[0].median_s is 'missing', expected float"),
     (("cases", 0, "low_s"), 0.0, "expected from 0.0 to"),
     (("cases", 0, "graph"), 1.0, "cases[0].graph.low_s is 'missing', expected float"),
