@@ -51,9 +51,10 @@ def test_a_gpu_s_file_is_read_described_and_drawn(tmp_path):
     (recording,) = read_recordings(tmp_path).values()
     assert recording == GPU
     assert describe(recording) == (
-        "A GPU, driver 570.86.15, CUDA 13.0, torch 2.13.0, Triton 3.5.0, threads: 8, "
-        "recorded on 2026-01-31"
+        "A GPU, driver 570.86.15, CUDA 13.0, torch 2.13.0, Triton 3.5.0, recorded on 2026-01-31"
     )
+    processor = {"provenance": GPU["provenance"] | {"kind": "cpu"}, "complete": True}
+    assert "Triton 3.5.0, threads: 8, recorded" in describe(processor)
     sizes = {"direction": "forward", "dtype": "float32", "dim": 128, "bags": 0}
     rows, curves = vocabulary_curves(recording, **sizes)
     assert rows == [2, 1024]
