@@ -9,9 +9,16 @@ from lookup_matmul.figures import Drawing
 NUMBER = r"-?\d+(?:\.\d+)?"
 
 
+def with_colors(svg: str) -> str:
+    """Return an SVG with the colors themselves instead of the short names that it declares."""
+    colors = dict(re.findall(r"(--c\d+): ([^;]*);", svg))
+    return re.sub(r"var\((--c\d+)\)", lambda match: colors[match[1]], svg)
+
+
 def elements(svg: str, tag: str) -> list[ElementTree.Element]:
     """Return the elements with a tag, in document order."""
-    return [node for node in ElementTree.fromstring(svg).iter() if node.tag.endswith("}" + tag)]
+    nodes = ElementTree.fromstring(with_colors(svg)).iter()
+    return [node for node in nodes if node.tag.endswith("}" + tag)]
 
 
 def attributes(node: ElementTree.Element, *names: str) -> tuple[float, ...]:

@@ -84,9 +84,14 @@ class AccessibleTranslator(HTML5Translator):
             self._replace_since(start, "<pre", f'<pre role="group" aria-label="{name}"')
 
     def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # docutils' name
-        """Keep *one-hot* on one line of a heading with a word joiner, which has no width."""
+        """Keep *one-hot* on one line of a heading with a word joiner, which has no width.
+
+        Each word of inline code gets no element of its own: the style sheet lets code break.
+        """
         unbroken = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
+        protect, self.protect_literal_text = self.protect_literal_text, 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
+        self.protect_literal_text = protect
 
 
 def is_output(node: Any) -> bool:

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import LogFormatter, NullLocator
 
 from lookup_matmul.figures import sheet
 
@@ -17,9 +17,10 @@ BOTTOM_MARGIN = 3.0
 # An outline in the color of the page interrupts lines behind a text. The site sets the background
 # of figures to "none" and has a property of its own for the color of the page.
 TEXT_OUTLINE = (
-    f"stroke: var(--pst-color-background, {sheet.BACKGROUND}); stroke-width: 3; "
+    f"stroke: {sheet.PAGE_BACKGROUND}; stroke-width: 3; "
     "stroke-linejoin: round; paint-order: stroke; "
 )
+NEEDLESS_STYLES = (" font-family: [^;]*;", f" font-size: {sheet.FONT_SIZE:g}px;")  # as of the page
 # Color, line style and marker of each series, so that color is never the only difference.
 SERIES_STYLES = [
     (sheet.MARK, "-", "o"),
@@ -66,13 +67,13 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     root = ElementTree.fromstring(buffer.getvalue())
-    for parent in list(root.iter()):
-        for child in list(parent):
-            # A style element would apply to the whole page.
-            if child.tag.endswith(("metadata", "}style")):
-                parent.remove(child)
+    used_ids = set(re.findall(r"#([\w.-]+)", buffer.getvalue()))
+    _remove_needless_elements(root, used_ids)
     _, _, svg = ElementTree.tostring(root, encoding="unicode").partition(">")
-    svg = re.sub(r" font-family: [^;]*;", "", svg)  # the page has its own
+    svg = re.sub("|".join(NEEDLESS_STYLES), "", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
+    svg = re.sub(r'(<use [^>]*style="fill: [^;"]*)[^"]*"', r'\1"', svg)  # its path has the stroke
+    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", svg)  # a hundredth of a point cannot be seen
     svg = re.sub(r'(<text [^>]*?style=")', rf"\1{TEXT_OUTLINE}", svg)
     # A prefix keeps ids unique where several drawings share a page.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
@@ -80,8 +81,25 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     for color, css_value in sheet.CSS_VALUES.items():
         svg = svg.replace(color, css_value)
     width, height = 72 * figure.get_size_inches()
-    start_tag = sheet.svg_start_tag(width, height + BOTTOM_MARGIN, alt)
-    return sheet.Drawing(start_tag.replace(" viewBox", f"{XLINK} viewBox", 1) + svg, alt)
+    svg = sheet.to_svg(width, height + BOTTOM_MARGIN, alt, svg.removesuffix("</svg>"))
+    return sheet.Drawing(svg.replace(" viewBox", f"{XLINK} viewBox", 1), alt)
+
+
+def _remove_needless_elements(parent: ElementTree.Element, used_ids: set[str]) -> None:
+    """Remove metadata, styles, which would apply to the whole page, space, and bare groups."""
+    children: list[ElementTree.Element] = []
+    for child in parent:
+        _remove_needless_elements(child, used_ids)
+        if child.get("id") not in used_ids:
+            child.attrib.pop("id", None)
+        child.tail = None
+        if child.tag.endswith("}g") and not child.attrib:
+            children += child
+        elif not child.tag.endswith(("metadata", "}style")):
+            children.append(child)
+    parent[:] = children
+    if not parent.tag.endswith("}text"):
+        parent.text = None
 
 
 def _check_positions(ax: Axes) -> None:
@@ -126,8 +144,11 @@ def _format_scientific(value: float) -> str:
 
 
 def use_log_scale(ax: Axes, *, x: bool, y: bool) -> None:
-    """Make axes logarithmic, with labels at minor ticks too if there are few powers of ten."""
+    """Make axes logarithmic, with minor ticks and labels if there are few powers of ten."""
     for log, set_scale, axis in ((x, ax.set_xscale, ax.xaxis), (y, ax.set_yscale, ax.yaxis)):
         if log:
             set_scale("log")
             axis.set(major_formatter=LogTickFormatter(), minor_formatter=LogTickFormatter())
+            low, high = axis.get_view_interval()
+            if high > 100 * low:
+                axis.set(minor_locator=NullLocator())

@@ -31,6 +31,7 @@ SHAPE_STYLE["stroke_dasharray"] = "none"
 TEXT_STYLE: Style = {"fill": INK, "text_anchor": "middle", "font_weight": 400}
 # A dark notebook does not define the property: it shows the light colors on white.
 BACKGROUND = "var(--figure-plate, #ffffff)"
+PAGE_BACKGROUND = f"var(--pst-color-background, {BACKGROUND})"
 
 Point = tuple[float, float]  # x in points, y in rows
 Colors = tuple[str, str]  # fill and stroke
@@ -162,12 +163,9 @@ class Sheet:
     def to_drawing(self, alt: str) -> Drawing:
         """Return the drawing, cropped below the lowest shape or text."""
         shapes = "".join(shape for _, shape in sorted(self._shapes, key=lambda shape: shape[0]))
-        start_tag = svg_start_tag(self.width, self._bottom + BOTTOM_MARGIN, alt)
-        return Drawing(
-            f"{start_tag}<g{_style({}, **SHAPE_STYLE)}>{shapes}</g>"
-            f"<g{_style({}, **TEXT_STYLE)}>{''.join(self._texts)}</g></svg>",
-            alt,
-        )
+        elements = f"<g{_style({}, **SHAPE_STYLE)}>{shapes}</g>"
+        elements += f"<g{_style({}, **TEXT_STYLE)}>{''.join(self._texts)}</g>"
+        return Drawing(to_svg(self.width, self._bottom + BOTTOM_MARGIN, alt, elements), alt)
 
     def _add_shape(self, tag: str, attributes: dict[str, str], **style: str | float) -> None:
         written = " ".join(f'{name}="{value}"' for name, value in attributes.items())
@@ -191,13 +189,22 @@ def id_colors(token: int) -> Colors:
     return FILLS[token % len(FILLS)], STROKES[token % len(STROKES)]
 
 
-def svg_start_tag(width: float, height: float, alt: str) -> str:
-    """Return the start tag of a figure that scales with the page and has a label."""
+def to_svg(width: float, height: float, alt: str, elements: str) -> str:
+    """Return a figure that scales with the page and has a label.
+
+    Each color of the elements is declared once, on the figure, under a short name.
+    """
+    values = [v for v in (PAGE_BACKGROUND, *CSS_VALUES.values()) if v in elements]
+    names = {value: f"--c{k}" for k, value in enumerate(values)}
+    for value, name in names.items():
+        elements = elements.replace(value, f"var({name})")
+    colors = "".join(f"{name}: {value}; " for value, name in names.items())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_format(width)} {_format(height)}" '
         f'class="drawing" role="img" aria-label="{escape(alt)}" '
-        'font-family="var(--pst-font-family-base, sans-serif)" style="width: 100%; '
-        f'max-width: {width * 1.25:.0f}px; background: {BACKGROUND}; font-size: {FONT_SIZE:g}px">'
+        f'font-family="var(--pst-font-family-base, sans-serif)" style="{colors}width: 100%; '
+        f"max-width: {width * 1.25:.0f}px; background: {BACKGROUND}; "
+        f'font-size: {FONT_SIZE:g}px">{elements}</svg>'
     )
 
 

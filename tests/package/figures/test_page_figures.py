@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from drawings import assert_valid, bold_texts, elements, text_lines
+from drawings import assert_valid, bold_texts, elements, text_lines, with_colors
 from scipy import sparse
 from torch import nn
 
@@ -193,4 +193,4 @@ def test_moves_have_shades_for_moved_and_dots_for_used_rows():
     """Both can be in one cell."""
     drawing, _ = DRAWINGS["moves"]
     assert len(elements(drawing.svg, "circle")) == int((~MOVED).sum())
-    assert drawing.svg.count("fill: var(--figure-mark") == int(MOVED.sum())
+    assert with_colors(drawing.svg).count("fill: var(--figure-mark") == int(MOVED.sum())

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from drawings import assert_valid, attributes, elements, texts
+from drawings import assert_valid, attributes, elements, texts, with_colors
 
 from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
 from lookup_matmul.figures.axes import SERIES_STYLES
@@ -101,7 +101,7 @@ def test_intervals_extend_from_low_to_high_on_an_axis_from_zero():
 def test_no_two_measurements_of_a_group_share_a_color_unless_all_do(count, expected):
     """There are four colors; a fifth measurement would look related to the first."""
     group = {f"card {k}": (1.0, 2.0, 3.0) for k in range(count)}
-    svg = draw_intervals({"": group}, **X_LABEL).svg
+    svg = with_colors(draw_intervals({"": group}, **X_LABEL).svg)
     used = [f"stroke: {CSS_VALUES[color]}; stroke-width: 3" in svg for color, *_ in SERIES_STYLES]
     assert sum(used) == expected
 

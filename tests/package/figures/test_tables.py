@@ -12,6 +12,7 @@ from drawings import (
     elements,
     text_lines,
     texts,
+    with_colors,
 )
 from torch.nn.functional import embedding
 
@@ -90,7 +91,7 @@ def test_equality_has_the_table_both_forms_and_one_output():
     lines = [line for line in text_lines(drawing.svg) if len(line) > 2]
     assert lines == table + inputs + output
     for k in range(4):  # five cells twice, the id, and the 1; no id picks row 0
-        assert drawing.svg.count(f"fill: var(--figure-fill-{k},") == (12 if k else 0)
+        assert with_colors(drawing.svg).count(f"fill: var(--figure-fill-{k},") == (12 if k else 0)
     assert bold_texts(drawing.svg).count("1") == 3 + 1  # the ones and the id
     assert "id 3 becomes the one-hot row (0, 0, 0, 1)" in drawing.alt
     assert f"Both give: ({', '.join(formatted(WEIGHT[2], 2))})" in drawing.alt
@@ -131,7 +132,9 @@ def test_blocks_have_each_category_beside_its_row_and_the_sum_of_picked_rows():
     first, second = ["color: rows from 0"], ["size: rows from 2"]
     assert text_lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], total]
     assert "The record picks row 1, red, and row 2, large" in drawing.alt
-    filled_cells = [drawing.svg.count(f"fill: var(--figure-fill-{k},") for k in range(8)]
+    filled_cells = [
+        with_colors(drawing.svg).count(f"fill: var(--figure-fill-{k},") for k in range(8)
+    ]
     assert filled_cells == [0, 0, 0, 0, 4, 4, 0, 0]
 
 
@@ -141,8 +144,10 @@ def test_bits_are_those_in_memory():
     stored = [(NUMBER, 32), (TRUNCATED, 19), (NUMBER.bfloat16(), 16)]
     expected = [f"{x.float().view(torch.int32).item() & 0xFFFFFFFF:032b}"[:n] for x, n in stored]
     assert [text for text in texts(drawing.svg) if text in "01"] == [*"".join(expected)]
-    assert drawing.svg.count("stroke-dasharray: 1 2") == 13 + 16
-    assert drawing.svg.count("fill: var(--figure-fill-0,") == 23 + 10 + 7  # of the mantissa
+    assert with_colors(drawing.svg).count("stroke-dasharray: 1 2") == 13 + 16
+    assert (
+        with_colors(drawing.svg).count("fill: var(--figure-fill-0,") == 23 + 10 + 7
+    )  # of the mantissa
     assert {"-2.83999395", "-2.83984375", "-2.84375", "sign", "exponent"} <= {*texts(drawing.svg)}
     for (x, _), bits in zip(stored, expected, strict=True):
         parts = f"sign {bits[0]}, exponent {bits[1:9]}, mantissa {bits[9:]}"

@@ -16,7 +16,7 @@ from lookup_matmul.figures.sheet import (
     OTHER,
     QUIET,
     Drawing,
-    svg_start_tag,
+    to_svg,
 )
 
 SIZE, MARGIN = 330.0, 46.0  # the margin has room for a name
@@ -57,17 +57,15 @@ def draw_training(
     alt = (
         f"{len(names)} points with names, at the steps {', '.join(map(str, tables))} of a training."
     )
-    tag = svg_start_tag(SIZE, SIZE, alt).replace(
-        " class=", f' data-steps="{" ".join(map(str, tables))}" class=', 1
-    )
-    return Drawing(
-        f'{tag}<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
+    elements = (
+        f'<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
         f'style="fill: none; stroke: {CSS_VALUES[LINE]}"/>'
         f"<g>{''.join(lines)}</g><g>{''.join(markers)}</g>"
         f'<g text-anchor="middle" style="fill: {CSS_VALUES[INK]}; font-size: {FONT_SIZE:g}px; '
-        f'{TEXT_OUTLINE}">{"".join(texts)}</g></svg>',
-        alt,
+        f'{TEXT_OUTLINE}">{"".join(texts)}</g>'
     )
+    steps = f' data-steps="{" ".join(map(str, tables))}" class='
+    return Drawing(to_svg(SIZE, SIZE, alt, elements).replace(" class=", steps, 1), alt)
 
 
 def _left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
