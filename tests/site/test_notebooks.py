@@ -15,7 +15,6 @@ import pytest
 from _extensions.notebooks.cells import page_outputs, without_glue
 from _extensions.run.cache import load_execution
 from _extensions.run.pages import read
-from drift import VARYING, output_text
 from packaging.requirements import Requirement
 from served import LANGUAGES, ROOT, SOURCES
 
@@ -24,6 +23,7 @@ EXECUTED = [
     name for name, page in PAGES.items() if page.notebook and page.head.get("notebook", True)
 ]
 PACKAGES = re.compile(r"(?<=\s)/\S*/(?=torch/)")  # torch names its files in an error
+VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
 FIRST_CELLS = 2  # requirements and settings
 DOCSTRINGS = "tutorials/text-both-ways"  # counts docstrings, which optional packages change
 RUNNER = Path(__file__).with_name("run_notebooks.py")
@@ -54,6 +54,15 @@ def executed(site):
             if "skip-execution" not in cell.metadata.get("tags", []) and without_glue(cell.source)
         ]
     return cells
+
+
+def output_text(output):
+    """Return what an output shows, as text."""
+    if output.output_type == "error":
+        return f"error: {output.ename}: {output.evalue}"
+    data = output.get("data", {})
+    figure = data.get("image/svg+xml") or data.get("text/html")
+    return str(output.get("text") or figure or data.get("text/plain", ""))
 
 
 def without_varying(text):

@@ -89,9 +89,11 @@ class AccessibleTranslator(HTML5Translator):
         Each word of inline code gets no element of its own: the style sheet lets code break.
         """
         unbroken = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
-        protect, self.protect_literal_text = self.protect_literal_text, 0
+        depth = self.protect_literal_text
+        if isinstance(node.parent, nodes.literal):
+            self.protect_literal_text = 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
-        self.protect_literal_text = protect
+        self.protect_literal_text = depth
 
 
 def is_output(node: Any) -> bool:
