@@ -21,7 +21,7 @@ window.siteSearch = (() => {
   const bigrams = run => [...run].slice(1).map((character, i) => run[i] + character);
   const splitWords = text => {
     const names = text.replace(/n['’]t\b/g, " not").replace(/(?<=[A-Za-z])\*/g, " star ").replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ")
-      .replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ").replace(/[\u4e00-\u9fff]{2,}/g, run => ` ${bigrams(run).join(" ")} `);
+      .replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ").replace(/[\u4e00-\u9fff]+/g, run => ` ${bigrams(run).join(" ")} `);
     return (names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || []).filter(word => !/^\d+$/.test(word));
   };
   const isContent = word => word.length > 1 && !stops.has(word);
@@ -46,7 +46,7 @@ window.siteSearch = (() => {
       names: decodeAll(names).map(words => new Set(terms(words))),
       errors: (errors ? [...decodeAll(names).slice(0, 1), ...decodeAll(errors)] : []).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
       lead: decodeSet(lead), body: decodeSet(body),
-      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index)/.test(url) ? 0.9 : 1,
+      weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index|\.\.\/)/.test(url) ? 0.9 : 1,
     };
   }));
 
@@ -101,7 +101,8 @@ window.siteSearch = (() => {
     return result;
   };
   const readQuery = query => {
-    const text = query.replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero"), chineseWords = [];
+    const asked = query.replace(/什么是|是什么|为什么|怎么办?|如何|什么|[吗呢]/g, " "), chineseWords = [];
+    const text = asked.replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
     const rest = phrases.reduce((text, phrase) => text.replaceAll(phrase, () => {
       chinese.get(phrase).forEach(word => chineseWords.push(new Map([...bigrams(phrase).map(term => [term, 1]), [word, 1]])));
       return " ";
@@ -132,7 +133,8 @@ window.siteSearch = (() => {
     const total = sum(words, word => add(word, 1));
     for (const pair of phrase) add([[pair, 1]], PAIR);
     const size = total + sum(phrase, pair => (postings.has(pair) ? rarityOf(pair) : 0));
-    const asks = /\?|\b(why|how|what|when|which|should|can|is|do|does)\b/i.test(text) || words.length > 2;
+    const defines = /^\s*what (is|are) |什么是|是什么/i.test(text);
+    const asks = !defines && /\?|\b(why|how|what|when|which|should|can|is|do|does)\b/i.test(text) || words.length > 2;
     const fails = /\b(why|not|no|never|error|wrong|fail\w*|\w+Error)\b|n't\b|不(?!是)|错/i.test(text);
     const matches = entries.map((entry, id) => {
       if (!scores[id]) return { id, score: 0 };

@@ -51,6 +51,25 @@ def serve(folder, handler=QuietHandler):
             server.shutdown()
 
 
+ASK = """
+const [texts, done] = arguments, form = document.querySelector('.search-form');
+const list = document.querySelector('.search-found'), answers = {};
+const ask = async () => {
+  for (const text of texts) {
+    form.q.value = text;
+    form.requestSubmit();
+    while (list.dataset.query !== form.q.value.trim()) await new Promise(next => setTimeout(next, 5));
+    answers[text] = [...list.children].map(item => {
+      const link = item.querySelector('a');
+      return {link: link.getAttribute('href'), title: link.textContent, error: item.className === 'search-error'};
+    });
+  }
+  done(answers);
+};
+ask();
+"""
+
+
 def soup(path):
     """Return a built page, parsed."""
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
@@ -91,3 +110,8 @@ def errors(browser):
     """
     severe = [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
     return [text for text in severe if not (text.startswith("file:") and "/face/" in text)]
+
+
+def ask(browser, texts):
+    """Ask each text, and return its results, the best first."""
+    return browser.execute_async_script(ASK, list(texts))

@@ -1,9 +1,10 @@
 """Chinese pages: the same code and outputs, complete catalogs, links to English pages, search."""
 
 import re
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import axe
 import lint_translations
@@ -15,7 +16,7 @@ from babel.messages.pofile import read_po
 from docutils.utils import new_document
 from scratch import Copy, cell
 from selenium.webdriver.common.by import By
-from served import LANGUAGES, ROOT, SOURCES, errors, open_page, soup, wait
+from served import LANGUAGES, ROOT, SOURCES, ask, errors, open_page, soup, wait
 from sphinx.errors import ConfigError
 
 CATALOGS = ROOT / "docs" / "locale" / "zh_CN" / "LC_MESSAGES"
@@ -249,11 +250,22 @@ FIRST_RESULTS = {
 
 def test_chinese_queries_find_pages_of_both_languages(browser, address):
     """Words are pairs of characters, since Chinese has no blanks between words."""
-    for query, page in FIRST_RESULTS.items():
-        browser.get(f"{address}/zh/search.html?q={query}")
-        wait(browser, "document.querySelector('.search-found a')")
-        link = browser.find_element(By.CSS_SELECTOR, ".search-found a").get_attribute("href")
-        assert link.startswith(f"{address}/{page}"), (query, link)
+    questions = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
+    expected = {query: [page] for query, page in FIRST_RESULTS.items()}
+    expected |= {
+        query: [
+            f"zh/{name}" if name in PAGES else name for name in {t.split("#")[0] for t in targets}
+        ]
+        for query, targets in questions["chinese"].items()
+    }
+    browser.get(f"{address}/zh/search.html")
+    misses = {}
+    for query, results in ask(browser, expected).items():
+        links = [urljoin("/zh/", result["link"])[1:] for result in results[:1]]
+        if not links or not links[0].startswith(tuple(expected[query])):
+            misses[query] = links
+    assert not misses.keys() & FIRST_RESULTS.keys(), misses
+    assert len(misses) <= 0.15 * len(questions["chinese"]), misses
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import errors
+from served import ask, errors
 from served import wait as wait_for
 
 DATA = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
@@ -54,23 +54,6 @@ ERRORS = {
     "state-dict": 'Missing key(s) in state_dict: "head.weight".',
     "weighted-bag": "per_sample_weights is only supported for mode='sum'",
 }
-ASK = """
-const [texts, done] = arguments, form = document.querySelector('.search-form');
-const list = document.querySelector('.search-found'), answers = {};
-const ask = async () => {
-  for (const text of texts) {
-    form.q.value = text;
-    form.requestSubmit();
-    while (list.dataset.query !== form.q.value.trim()) await new Promise(next => setTimeout(next, 5));
-    answers[text] = [...list.children].map(item => {
-      const link = item.querySelector('a');
-      return {link: link.getAttribute('href'), title: link.textContent, error: item.className === 'search-error'};
-    });
-  }
-  done(answers);
-};
-ask();
-"""
 TIME = """
 const [texts, done] = arguments;
 done(texts.map(text => {
@@ -84,11 +67,6 @@ MARKUP = "<img src=x onerror=\"document.title='planted'\"> <b>tied</b>"
 LAST = "IndexError: index out of range in self"
 LOG = '  File "/x/train.py", line 7, in step\n    return self.forward(batch)\n' * 14_000  # 1 MB
 LINKS = (By.CSS_SELECTOR, ".search-found a")
-
-
-def ask(browser, texts):
-    """Ask each text, and return its results, the best first."""
-    return browser.execute_async_script(ASK, list(texts))
 
 
 def wait(browser, text):

@@ -16,7 +16,7 @@ FILLERS = frozenset(
     """bug error explain functional help issue make need nn non please possible problem pytorch
     question solve torch understanding versus vs want way work""".split()  # noqa: SIM905
 )
-HAN = re.compile("[\u4e00-\u9fff]{2,}")
+HAN = re.compile("[\u4e00-\u9fff]+")
 NEGATION = re.compile(r"n['’]t\b")
 STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
 PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=hot)")
