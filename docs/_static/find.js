@@ -101,8 +101,8 @@ window.siteSearch = (() => {
     return result;
   };
   const readQuery = query => {
-    const asked = query.replace(/什么是|是什么|为什么|怎么办?|如何|什么|[吗呢]/g, " "), chineseWords = [];
-    const text = asked.replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
+    const topic = query.replace(/什么是|是什么|为什么|怎么办?|如何|什么|[吗呢]/g, " "), chineseWords = [];
+    const text = topic.replace(/(?<!\S)[-−]0(\.0*)?(?!\S)/g, "negative zero");
     const rest = phrases.reduce((text, phrase) => text.replaceAll(phrase, () => {
       chinese.get(phrase).forEach(word => chineseWords.push(new Map([...bigrams(phrase).map(term => [term, 1]), [word, 1]])));
       return " ";
