@@ -129,10 +129,12 @@ def link_sheets(page: str, sheets: dict[str, str]) -> str:
     first = LINK.search(page)
     if not first:
         return page
-    links = ""
+    links = {}
     for name in (SHEET, FORMULA_SHEET):
-        if name == SHEET or "<math" in page:
-            rules = sheets[name].rpartition("*/")[2]
-            version = sha256(rules.encode()).hexdigest()[:8]
-            links += f'    <link rel="stylesheet" href="{first[1]}{name}?v={version}" />\n'
-    return page[: first.start()] + links + LINK.sub("", page[first.start() :])
+        version = sha256(sheets[name].rpartition("*/")[2].encode()).hexdigest()[:8]
+        links[name] = f'    <link rel="stylesheet" href="{first[1]}{name}?v={version}" />\n'
+    page = page[: first.start()] + links[SHEET] + LINK.sub("", page[first.start() :])
+    if "<math" not in page:
+        return page
+    # A page is shown before its font for formulas is loaded.
+    return page.replace("</body>", f"{links[FORMULA_SHEET]}</body>", 1)
