@@ -146,7 +146,7 @@ def test_the_chinese_site_has_translated_pages_only(site):
     for name in UNTRANSLATED:
         assert not list((folder / name).parent.glob(f"{Path(name).name}.*")), name
     pages = {p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.html")}
-    assert pages == {*PAGES, "genindex", "search"}
+    assert pages == {*PAGES, "search"}
     assert not list(folder.rglob("*.whl"))
 
 
@@ -178,7 +178,7 @@ def test_words_in_figures_are_translated_around_their_numbers():
     )
 
 
-@pytest.mark.parametrize("name", ["index", "tutorials/where-equality-stops", "search", "genindex"])
+@pytest.mark.parametrize("name", ["index", "tutorials/where-equality-stops", "search"])
 def test_a_page_links_to_itself_in_the_other_language(site, name):
     """Both links name their language for a browser."""
     english, chinese = site / f"{name}.html", site / "zh" / f"{name}.html"

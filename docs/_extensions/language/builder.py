@@ -21,6 +21,7 @@ from _extensions.paths import (
     root_address,
 )
 
+INDEX = "genindex"  # whose entries are not translated
 LINK = re.compile(r'<a (?=[^>]*\bhref="((?:\.\./)+)[^"]*\.html\b)(?![^>]*\bhreflang=)')
 
 
@@ -33,7 +34,7 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
     def is_english_only(self, docname: str) -> bool:
         """Return whether a link to this page leads out of the folder of this language."""
-        if is_source_language(self.config) or docname not in self.env.found_docs:
+        if is_source_language(self.config) or docname not in {*self.env.found_docs, INDEX}:
             return False
         return not is_translated(self._app, docname, self.config.language)
 
@@ -49,9 +50,14 @@ class TranslationBuilder(StandaloneHTMLBuilder):
     def prepare_writing(self, docnames: Set[str]) -> None:
         """Delete copies of English pages that an earlier build wrote."""
         super().prepare_writing(docnames)
-        for docname in filter(self.is_english_only, self.env.found_docs):
+        for docname in filter(self.is_english_only, [*self.env.found_docs, INDEX]):
             for suffix in ("html", "ipynb", "md"):
                 (self.outdir / f"{docname}.{suffix}").unlink(missing_ok=True)
+
+    def write_genindex(self) -> None:
+        """Write the index in English only."""
+        if is_source_language(self.config):
+            super().write_genindex()
 
     def write_documents(self, docnames: Set[str]) -> None:
         """Write the pages of this language; resolve the others, for the entries of the search."""
@@ -90,7 +96,7 @@ def add_language_links(
         return
     folders, uri = {SOURCE_LANGUAGE: ""}, app.builder.get_target_uri(page)
     for language, folder in app.config.languages.items():
-        if page not in app.env.found_docs or is_translated(app, page, language):
+        if page not in {*app.env.found_docs, INDEX} or is_translated(app, page, language):
             folders[language] = f"{folder}/"
     root = context["content_root"] + ("" if is_source_language(app.config) else "../")
     context["language_links"] = [
