@@ -22,7 +22,7 @@ window.siteSearch = (() => {
   const splitWords = text => {
     const names = text.replace(/n['’]t\b/g, " not").replace(/(?<=[A-Za-z])\*/g, " star ").replace(/(\p{Ll})(?=\p{Lu}\p{Ll})/gu, "$1 ")
       .replace(/(?<=embedding)(?=bag)|(?<=one)(?=hot)/gi, " ").replace(/[\u4e00-\u9fff]+/g, run => ` ${bigrams(run).join(" ")} `);
-    return (names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || []).filter(word => !/^\d+$/.test(word));
+    return (names.toLowerCase().match(/[\p{L}\p{N}]+/gu) || []).filter(word => !/^\d+$/.test(word) || word.length === 5);
   };
   const isContent = word => word.length > 1 && !stops.has(word);
   const readWords = text => splitWords(text).map(word => (isContent(word) ? stem(word) : word));

@@ -21,6 +21,7 @@ NEGATION = re.compile(r"n['’]t\b")
 STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
 PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=hot)")
 TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
+NUMBER_DIGITS = 5  # vocabulary sizes such as 50257; other numbers differ from error to error
 MESSAGE_HEAD = 120  # characters of a message that are compared
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
 
@@ -47,7 +48,7 @@ def read_words(text: str, language: SearchLanguage) -> list[str]:
     """Return the words of a text: stems, and stop words as they are."""
     text = PARTS.sub(" ", STAR.sub(" star ", NEGATION.sub(" not", text)))
     words = re.findall(r"[^\W_]+", HAN.sub(_bigrams, text).lower())
-    words = [word for word in words if not word.isdigit()]
+    words = [word for word in words if not word.isdigit() or len(word) == NUMBER_DIGITS]
     return [_stem(word, language) if _is_content(word, language) else word for word in words]
 
 
