@@ -73,7 +73,7 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     svg = re.sub("|".join(NEEDLESS_STYLES), "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r'(<use [^>]*style="fill: [^;"]*)[^"]*"', r'\1"', svg)  # its path has the stroke
-    svg = re.sub(r"(\d\.\d\d)\d+", r"\1", svg)  # a hundredth of a point cannot be seen
+    svg = re.sub(r"<[^>]*>", _shorten_positions, svg)
     svg = re.sub(r'(<text [^>]*?style=")', rf"\1{TEXT_OUTLINE}", svg)
     # A prefix keeps ids unique where several drawings share a page.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
@@ -83,6 +83,11 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     width, height = 72 * figure.get_size_inches()
     svg = sheet.to_svg(width, height + BOTTOM_MARGIN, alt, svg.removesuffix("</svg>"))
     return sheet.Drawing(svg.replace(" viewBox", f"{XLINK} viewBox", 1), alt)
+
+
+def _shorten_positions(tag: re.Match[str]) -> str:
+    """Drop digits of a tag behind a hundredth of a point, which cannot be seen."""
+    return re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0])
 
 
 def _remove_needless_elements(parent: ElementTree.Element, used_ids: set[str]) -> None:

@@ -131,6 +131,14 @@ def test_parts_are_as_long_as_they_are_large():
         assert f"bar: {text}" in texts(draw_parts({"bar": {"part": total}}, **X_LABEL).svg)
 
 
+def test_texts_keep_their_digits():
+    """Only positions are shortened."""
+    curves = {"loss": [0.001, 0.0035]}
+    svg = draw_curves([1, 2], curves, x_label="0.98765", y_label="y", alt="small", log_y=False).svg
+    assert {"0.0010", "0.0035", "0.98765"} <= {*texts(svg)}
+    assert not re.search(r'[xy]="\d+\.\d{3}', svg)
+
+
 @pytest.mark.parametrize(
     ("y", "log_y"), [([0.0, 1.0], True), ([math.nan, 1.0], False), ([1.0, math.inf], False)]
 )
