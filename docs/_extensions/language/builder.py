@@ -34,7 +34,8 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
     def is_english_only(self, docname: str) -> bool:
         """Return whether a link to this page leads out of the folder of this language."""
-        if is_source_language(self.config) or docname not in {*self.env.found_docs, INDEX}:
+        is_page = docname == INDEX or docname in self.env.found_docs
+        if is_source_language(self.config) or not is_page:
             return False
         return not is_translated(self._app, docname, self.config.language)
 
@@ -96,7 +97,7 @@ def add_language_links(
         return
     folders, uri = {SOURCE_LANGUAGE: ""}, app.builder.get_target_uri(page)
     for language, folder in app.config.languages.items():
-        if page not in {*app.env.found_docs, INDEX} or is_translated(app, page, language):
+        if page == "search" or is_translated(app, page, language):
             folders[language] = f"{folder}/"
     root = context["content_root"] + ("" if is_source_language(app.config) else "../")
     context["language_links"] = [
