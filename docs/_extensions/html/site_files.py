@@ -133,8 +133,10 @@ def link_sheets(page: str, sheets: dict[str, str]) -> str:
     for name in (SHEET, FORMULA_SHEET):
         version = sha256(sheets[name].rpartition("*/")[2].encode()).hexdigest()[:8]
         links[name] = f'    <link rel="stylesheet" href="{first[1]}{name}?v={version}" />\n'
-    page = page[: first.start()] + links[SHEET] + LINK.sub("", page[first.start() :])
+    before, after = page[: first.start()], LINK.sub("", page[first.start() :])
     if "<math" not in page:
-        return page
-    # A page is shown before its font for formulas is loaded.
-    return page.replace("</body>", f"{links[FORMULA_SHEET]}</body>", 1)
+        return before + links[SHEET] + after
+    # A page is shown before its font for formulas is loaded, which is asked for before any script.
+    preload = links[FORMULA_SHEET].replace('rel="stylesheet"', 'rel="preload" as="style"')
+    after = after.replace("</body>", f"{links[FORMULA_SHEET]}</body>", 1)
+    return before + links[SHEET] + preload + after
