@@ -132,9 +132,8 @@ def test_blocks_have_each_category_beside_its_row_and_the_sum_of_picked_rows():
     first, second = ["color: rows from 0"], ["size: rows from 2"]
     assert text_lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], total]
     assert "The record picks row 1, red, and row 2, large" in drawing.alt
-    filled_cells = [
-        with_colors(drawing.svg).count(f"fill: var(--figure-fill-{k},") for k in range(8)
-    ]
+    svg = with_colors(drawing.svg)
+    filled_cells = [svg.count(f"fill: var(--figure-fill-{k},") for k in range(8)]
     assert filled_cells == [0, 0, 0, 0, 4, 4, 0, 0]
 
 
@@ -144,10 +143,9 @@ def test_bits_are_those_in_memory():
     stored = [(NUMBER, 32), (TRUNCATED, 19), (NUMBER.bfloat16(), 16)]
     expected = [f"{x.float().view(torch.int32).item() & 0xFFFFFFFF:032b}"[:n] for x, n in stored]
     assert [text for text in texts(drawing.svg) if text in "01"] == [*"".join(expected)]
-    assert with_colors(drawing.svg).count("stroke-dasharray: 1 2") == 13 + 16
-    assert (
-        with_colors(drawing.svg).count("fill: var(--figure-fill-0,") == 23 + 10 + 7
-    )  # of the mantissa
+    svg, mantissa_bits = with_colors(drawing.svg), 23 + 10 + 7
+    assert svg.count("stroke-dasharray: 1 2") == 13 + 16
+    assert svg.count("fill: var(--figure-fill-0,") == mantissa_bits
     assert {"-2.83999395", "-2.83984375", "-2.84375", "sign", "exponent"} <= {*texts(drawing.svg)}
     for (x, _), bits in zip(stored, expected, strict=True):
         parts = f"sign {bits[0]}, exponent {bits[1:9]}, mantissa {bits[9:]}"
