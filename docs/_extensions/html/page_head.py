@@ -21,8 +21,6 @@ SCHEME_SCRIPT = (
     'd.theme=m!="auto"?m:matchMedia("(prefers-color-scheme:dark)").matches?"dark":"light"'
     "})(document.documentElement.dataset)"
 )
-# Loads the font of formulas before the layout, so that no line moves afterwards.
-FORMULA_SCRIPT = "document.fonts.load('1em \"STIX Two Math\"')"
 # Matplotlib writes the colors of a figure as style attributes; images in style sheets are data.
 POLICY = {
     "default-src": "'none'",
@@ -65,16 +63,13 @@ def select_scripts(
             selected.append(script)
     context["script_files"] = selected
     context["scheme_script"] = SCHEME_SCRIPT
-    context["formula_script"] = FORMULA_SCRIPT if "<math" in body else ""
-    context["policy"] = content_security_policy(SCHEME_SCRIPT, context["formula_script"])
+    context["policy"] = content_security_policy(SCHEME_SCRIPT)
 
 
-def content_security_policy(*inline_scripts: str) -> str:
-    """Return the policy that allows these inline scripts and what the site itself serves."""
-    scripts = (script.encode() for script in inline_scripts if script)
-    digests = (base64.b64encode(sha256(script).digest()).decode() for script in scripts)
-    sources = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)])
-    directives = POLICY | {"script-src": sources}
+def content_security_policy(inline_script: str) -> str:
+    """Return the policy that allows this inline script and what the site itself serves."""
+    digest = base64.b64encode(sha256(inline_script.encode()).digest()).decode()
+    directives = POLICY | {"script-src": f"'self' 'sha256-{digest}'"}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
