@@ -36,8 +36,7 @@ class DeferringHandler(QuietHandler):
         if self.path == "/all-else":
             self.gate.set()
         elif not self.path.partition("?")[0].endswith((".html", ".css")):
-            # Waiting files can hold all six connections before the last style sheet is asked for.
-            self.gate.wait(10) or self.gate.set()
+            self.gate.wait(LONG)
         super().do_GET()
 
 
