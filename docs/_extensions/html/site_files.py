@@ -129,14 +129,10 @@ def link_sheets(page: str, sheets: dict[str, str]) -> str:
     first = LINK.search(page)
     if not first:
         return page
-    links = {}
-    for name in (SHEET, FORMULA_SHEET):
+    # The font of formulas blocks the first paint, so that no formula is painted in another one.
+    names = [SHEET, FORMULA_SHEET] if "<math" in page else [SHEET]
+    links = ""
+    for name in names:
         version = sha256(sheets[name].rpartition("*/")[2].encode()).hexdigest()[:8]
-        links[name] = f'    <link rel="stylesheet" href="{first[1]}{name}?v={version}" />\n'
-    before, after = page[: first.start()], LINK.sub("", page[first.start() :])
-    if "<math" not in page:
-        return before + links[SHEET] + after
-    # A page is shown before its font for formulas is loaded, which is asked for before any script.
-    preload = links[FORMULA_SHEET].replace('rel="stylesheet"', 'rel="preload" as="style"')
-    after = after.replace("</body>", f"{links[FORMULA_SHEET]}</body>", 1)
-    return before + links[SHEET] + preload + after
+        links += f'    <link rel="stylesheet" href="{first[1]}{name}?v={version}" />\n'
+    return page[: first.start()] + links + LINK.sub("", page[first.start() :])
