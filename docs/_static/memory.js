@@ -26,7 +26,8 @@
       activations: number * (checkpoints ? blocks + 16 : 16 * blocks) * tokens * d,
       logits: score * (chunked ? Math.min(tokens, 1024) : tokens) * V,
     };
-    const loss = parts.activations + parts.logits + (chunked ? (8 + number % 4) * table : 0);
+    const [held, added] = !chunked ? [0, 0] : number === 4 ? [4, 12] : [10, 14];
+    const loss = parts.activations + Math.max(parts.logits + held * table, added * table);
     return { parts, peak: parts.parameters + parts.optimizer + Math.max(loss, parts.gradients) };
   };
 
