@@ -208,7 +208,7 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.value = done;
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
-		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : done && !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
+		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : !done ? "\u00a0" : !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
 			: _("{0} multiplications, {1} of them by zero", factors.length * source.length * columns, factors.flat().filter(x => !x).length * columns));
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
