@@ -72,7 +72,11 @@ class LookupExplorer extends HTMLElement {
 		this.empty = this.data.empty; // nothing is computed before the reader presses the button
 		this.querySelector(".picture").remove();
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
-		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => { state[radio.name] = radio.value; this.renew(); };
+		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => {
+			state[radio.name] = radio.value;
+			if (radio.value === "zero") [state.at[0]] = state.ids; // in a row that is asked for, where its sign shows
+			this.renew();
+		};
 		[...this.pick.children].forEach((button, id) => {
 			color(button, id in state.table ? id : -1);
 			button.onclick = () => this.ask(id);
@@ -176,8 +180,9 @@ class LookupExplorer extends HTMLElement {
 		const arrived = n => still || n < done; // backward: whether row n of the gradient was added
 
 		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
-			color(line, factors.some((row, n) => row[k] && (still || backward || n === r)) ? id : -1);
-			write(factor, still || !backward ? `${brief(factors[r][k])} ×` : "");
+			const whole = still && !this.look && factors.length > 1; // the factors belong to one row of the result
+			color(line, factors.some((row, n) => row[k] && (whole || backward || n === r)) ? id : -1);
+			write(factor, whole || (backward && !still) ? "" : `${brief(factors[r][k])} ×`);
 			cells.forEach((td, i) => {
 				const past = !still && !backward && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
 				write(td, shown((past ? terms[r][k] : source[k])[i]));
@@ -208,7 +213,7 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.value = done;
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
-		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : !done ? "\u00a0" : !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
+		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : !done ? _("{0} multiplications. How many are by zero?", total) : !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
 			: _("{0} multiplications, {1} of them by zero", factors.length * source.length * columns, factors.flat().filter(x => !x).length * columns));
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
@@ -228,7 +233,7 @@ class LookupExplorer extends HTMLElement {
 			const within = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i));
 			verdict += within ? _(", within the bound of a rounded sum") : _(", beyond the bound of a rounded sum");
 		}
-		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Guess the result, then press the button.");
+		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Guess, then press the button.");
 		write(this.verdict, still ? _("{0}.", verdict) : waiting);
 	}
 

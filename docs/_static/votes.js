@@ -46,6 +46,10 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		ignored.textContent = unknown.length ? _("Without a row: {0}.", ignoredWords) : "";
 	};
 	input.oninput = show;
+	for (const phrase of document.querySelectorAll(".try")) {
+		const onclick = () => { input.value = phrase.textContent; show(); input.scrollIntoView({ block: "center" }); };
+		phrase.replaceChildren(make("button", { type: "button", onclick }, phrase.textContent));
+	}
 	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), make("table", {}, head, body), verdict, ignored));
 	show();
 }
