@@ -47,8 +47,8 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	};
 	input.oninput = show;
 	for (const phrase of document.querySelectorAll(".try")) {
-		const onclick = () => { input.value = phrase.textContent; show(); input.scrollIntoView({ block: "center" }); };
-		phrase.replaceChildren(make("button", { type: "button", onclick }, phrase.textContent));
+		const onclick = () => { input.value = phrase.textContent; show(); };
+		phrase.replaceChildren(make("a", { href: "#fig-message-votes", onclick }, phrase.textContent));
 	}
 	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), make("table", {}, head, body), verdict, ignored));
 	show();
