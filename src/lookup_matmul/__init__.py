@@ -1,14 +1,8 @@
 """Embedding lookup and one-hot matrix product: the same computation, side by side.
 
-Every function takes one weight of shape (vocabulary size, embedding dimension), the layout of
-:class:`torch.nn.Embedding`, and integer ids of any shape.
-
-:mod:`lookup_matmul.onehot` and :mod:`lookup_matmul.sparse` compute the forms,
-:mod:`lookup_matmul.equality` compares their results, :mod:`lookup_matmul.inputs` checks arguments,
-and :mod:`lookup_matmul.diagnosis` finds out why two layers disagree. Three subpackages are imported
-by their full names: :mod:`lookup_matmul.costs` counts and measures, :mod:`lookup_matmul.sharded`
-runs a function on several processes, and :mod:`lookup_matmul.figures` draws; its plots need
-Matplotlib.
+Functions take one weight of shape (vocabulary size, embedding dimension), as
+:class:`torch.nn.Embedding` has it, and integer ids of any shape. Import :mod:`lookup_matmul.costs`,
+:mod:`lookup_matmul.sharded` and :mod:`lookup_matmul.figures` by their full names.
 """
 
 from importlib import import_module

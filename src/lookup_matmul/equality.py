@@ -9,15 +9,9 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     """Raise unless two tensors have the same shape, dtype, device and bits.
 
     Unlike in :func:`torch.equal`, ``-0.0`` differs from ``0.0``, and a NaN equals a NaN with the
-    same bits.
+    same bits. Raise TypeError unless both tensors are dense and real or bool, and AssertionError
+    with the number of different elements, the first and the largest difference.
 
-    Raise TypeError unless both tensors are dense and real (or bool), and AssertionError with the
-    number of different elements, the first and the largest difference.
-
-    Examples
-    --------
-    >>> nan = float("nan")
-    >>> assert_bitwise_equal(torch.tensor([1.0, nan]), torch.tensor([1.0, nan]))
     >>> assert_bitwise_equal(torch.tensor([1.0, -0.0]), torch.tensor([1.0, 0.0]))
     Traceback (most recent call last):
     ...
@@ -38,16 +32,11 @@ def assert_within(
 ) -> None:
     """Raise unless every element differs from the expected one by at most ``bound``.
 
-    The difference is computed in float64, so the dtypes may differ. NaNs always fail.
-    ``bound`` is a number or a tensor that broadcasts to the shape of the others.
+    ``bound`` is a number or broadcasts to the shape of the tensors, whose dtypes may differ: the
+    difference is computed in float64. NaNs always fail. Raise TypeError unless both tensors are
+    dense and of floating dtypes, ValueError for a negative or NaN bound or one of another shape,
+    and AssertionError for different shapes or devices or an element beyond the bound.
 
-    Raise TypeError unless both tensors are dense and of floating dtypes, ValueError if the bound is
-    negative, NaN or of another shape, and AssertionError if shapes or devices differ or an element
-    exceeds the bound, with the number of these elements, the first and the largest difference.
-
-    Examples
-    --------
-    >>> assert_within(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25]), 0.25)
     >>> assert_within(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25]), 0.125)
     Traceback (most recent call last):
     ...
@@ -80,18 +69,12 @@ Largest difference: 0.25 at [1].
 def rounding_bound(terms: int, dtype: torch.dtype) -> float:
     """Return the error bound of a floating-point sum, relative to the sum of its absolute terms.
 
-    For ``n`` terms, added in any order in a ``dtype`` with unit roundoff ``u``, the bound is
-    ``g = (n - 1) u / (1 - (n - 1) u)``: ``|computed - exact| <= g * sum(|term|)`` without overflow
-    and underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, section 4.2).
-
+    For ``n`` terms in any order and unit roundoff ``u``, it is ``(n - 1) u / (1 - (n - 1) u)``,
+    without over- and underflow (Higham, *Accuracy and Stability of Numerical Algorithms*, 4.2).
     Raise ValueError if ``terms`` is less than one or ``(n - 1) u`` is not less than one.
 
-    Examples
-    --------
-    >>> rounding_bound(1, torch.float32)
-    0.0
-    >>> f"{rounding_bound(4096, torch.float32):.3g}"
-    '0.000244'
+    >>> rounding_bound(1, torch.float32), f"{rounding_bound(4096, torch.float32):.3g}"
+    (0.0, '0.000244')
     """
     accumulated_roundoff = (terms - 1) * torch.finfo(dtype).eps / 2
     if not 0 <= accumulated_roundoff < 1:
@@ -103,13 +86,10 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Return whether the storages of two dense tensors are the same or overlap in memory.
+    """Return whether two dense tensors overlap in memory, so that writes to one reach the other.
 
-    Writing to one of the tensors may then change the other. The result is ``False`` for tensors
-    that are empty or on the device ``meta``.
+    The result is ``False`` for tensors that are empty or on the device ``meta``.
 
-    Examples
-    --------
     >>> weight = torch.zeros(4, 5)
     >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())
     (True, False)
@@ -126,16 +106,11 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """Return a bool mask of shape (vocabulary size,) of the rows in which any bit changed.
 
-    ``before`` and ``after`` are the same table at two times, of shape (vocabulary size, embedding
-    dimension); ``before`` must be a copy. Raise TypeError unless both are dense and real, and
-    ValueError if shapes or dtypes differ, they are not two-dimensional, or they share storage.
+    ``before``, a copy, and ``after`` are one table at two times, of shape (vocabulary size,
+    embedding dimension). Raise TypeError unless both are dense and real, and ValueError if shapes
+    or dtypes differ, they are not two-dimensional, or they share storage.
 
-    Examples
-    --------
-    >>> before = torch.zeros(3, 2)
-    >>> after = before.clone()
-    >>> after[1, 0] = 0.5
-    >>> rows_moved(before, after)
+    >>> rows_moved(torch.zeros(3, 2), torch.tensor([[0.0, 0.0], [0.5, 0.0], [0.0, 0.0]]))
     tensor([False,  True, False])
     """
     check_dense_real("before", before)

@@ -10,15 +10,10 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
     """Raise unless every id is a row number of a table with ``vocab_size`` rows.
 
     Raise TypeError unless ``ids`` is a tensor of int32 or int64, of any shape, and ``vocab_size``
-    an ``int``; ValueError if ``ids`` is sparse or on the device ``meta`` or ``vocab_size`` is
-    negative; and IndexError if an id is negative or at least ``vocab_size``.
+    an ``int``; ValueError for ids that are sparse or on ``meta`` and a negative ``vocab_size``; and
+    IndexError if an id is negative or at least ``vocab_size``. On an accelerator this waits for
+    queued work, and under :func:`torch.compile` it breaks the graph.
 
-    The smallest and the largest id are copied to the CPU: on an accelerator this waits for queued
-    work, and under :func:`torch.compile` it breaks the graph.
-
-    Examples
-    --------
-    >>> check_ids(torch.tensor([[2, 3, 1]]), 4)
     >>> check_ids(torch.tensor([[2, 4, 1]]), 4)
     Traceback (most recent call last):
     ...
@@ -37,16 +32,12 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
 
 
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
-    """Raise unless ``ids`` can be looked up in ``weight``.
+    """Raise unless ``ids`` can be looked up in ``weight``; forms do so unless ``check=False``.
 
-    Every form calls this before it computes anything, except with ``check=False``. Raise the errors
-    of ``check_ids``; TypeError unless ``weight`` is a tensor of a floating dtype; and
-    ValueError if it is sparse, on the device ``meta`` or not of shape (vocabulary size, embedding
+    Raise the errors of :func:`check_ids`; TypeError unless ``weight`` is a tensor of a floating
+    dtype; and ValueError if it is sparse, on ``meta`` or not of shape (vocabulary size, embedding
     dimension). Torch raises the error if the devices differ.
 
-    Examples
-    --------
-    >>> check_inputs(torch.tensor([2, 3, 1]), torch.zeros(4, 5))
     >>> check_inputs(torch.tensor([2, -1]), torch.zeros(4, 5))
     Traceback (most recent call last):
     ...
@@ -130,10 +121,7 @@ def check_vocab_size(vocab_size: int) -> None:
 def find_outside(
     ids: torch.Tensor, vocab_size: int | None, singular: str, plural: str
 ) -> tuple[list[int], int, str] | None:
-    """Return the position and value of the first id that is not a row number, and a description.
-
-    Return None if there is none. With ``vocab_size=None`` every id that is not negative is valid.
-    """
+    """Return position, value and description of the first id that is no row number, or None."""
     if ids.numel() == 0:
         return None
     smallest, largest = (int(extremum) for extremum in torch.aminmax(ids))

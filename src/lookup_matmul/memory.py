@@ -17,13 +17,10 @@ Call: TypeAlias = Callable[..., object]  # called without arguments
 def allocated_bytes(call: Call) -> int:
     """Add up the bytes of every tensor that a call without arguments creates, kept or not.
 
-    These are the new storages of torch's operators on any device, strided or sparse, and those that
-    ``out=`` or ``resize_`` enlarge. Views, results written in place, the memory of NumPy's arrays
-    and scratch memory inside a kernel add nothing; :func:`torch.load` and ``copy.deepcopy`` are not
-    counted correctly.
+    These are new storages of torch's operators on any device, and those that ``out=`` or
+    ``resize_`` enlarge. Views, results written in place, NumPy's memory and scratch memory of
+    kernels add nothing; :func:`torch.load` and ``copy.deepcopy`` are not counted correctly.
 
-    Examples
-    --------
     >>> a = torch.zeros(10, 4)
     >>> allocated_bytes(lambda: a.T), allocated_bytes(lambda: (a + 1).double())
     (0, 480)
@@ -35,15 +32,13 @@ def allocated_bytes(call: Call) -> int:
 
 
 def peak_bytes(call: Call, device: str = "cpu") -> int:
-    """Return the peak of the memory that a call without arguments occupies.
+    """Return the peak of the memory that a call without arguments occupies in addition.
 
-    Memory in use before the call does not count; scratch memory from torch's allocator does. On
-    ``"cpu"`` the allocations of this thread are counted, an upper bound if the call releases older
-    memory; on ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`. Raise ValueError for
-    another device or one that is not present, and RuntimeError if this thread is being profiled.
+    Scratch memory from torch's allocator counts. On ``"cpu"`` these are allocations of this thread,
+    an upper bound if the call releases older memory; on ``"cuda"`` it is
+    :func:`torch.cuda.max_memory_allocated`. Raise ValueError for a device that is another or not
+    present, and RuntimeError if this thread is being profiled.
 
-    Examples
-    --------
     >>> a = torch.zeros(10, 4)
     >>> peak_bytes(lambda: a @ a.T)
     400
@@ -60,8 +55,8 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
 def allocation_sizes(call: Call) -> list[int]:
     """Return the bytes of each allocation of a call, and of each release as a negative number.
 
-    :mod:`torch.profiler` would write to standard error and end a process that has other threads, so
-    this is torch's legacy profiler. It logs a warning when older memory is released, unless
+    :mod:`torch.profiler` would write to standard error and end a process with other threads, so
+    this is torch's legacy profiler. It warns of the release of older memory, unless
     ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` at torch's import.
     """
     options: Any = dict.fromkeys(
