@@ -9,15 +9,12 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
     """Copy the rows of ``weight`` with the numbers ``ids``, as :class:`torch.nn.Embedding` does.
 
     ``ids`` have any shape and dtype int32 or int64; ``weight`` has shape (vocabulary size,
-    embedding dimension) and a floating dtype, on the device of ``ids``. Returns shape
-    ``ids.shape + (embedding dimension,)`` in the dtype of ``weight``, to which gradients flow.
+    embedding dimension) and a floating dtype, on the device of ``ids``. Return shape ``ids.shape +
+    (embedding dimension,)`` in the dtype of ``weight``, to which gradients flow.
 
-    Raise TypeError, ValueError or IndexError for bad input, as :func:`check_inputs` does. With
-    ``check=False`` torch handles a bad id: by an ``IndexError`` on a CPU, and by a device-side
-    assertion on CUDA.
+    Raise the errors of :func:`check_inputs`. With ``check=False``, torch raises an ``IndexError``
+    for a bad id on a CPU, and fails a device-side assertion on CUDA.
 
-    Examples
-    --------
     >>> weight = torch.arange(8.0).reshape(4, 2)
     >>> lookup(torch.tensor([2, 3, 1]), weight)
     tensor([[4., 5.],
@@ -34,15 +31,12 @@ def one_hot(
 ) -> torch.Tensor:
     """Encode every id as a row of zeros with a single one.
 
-    ``ids`` have any shape, also an empty one, and dtype int32 or int64; ``vocab_size`` is the
-    number of rows of the table. Returns shape ``ids.shape + (vocab_size,)`` of ``dtype``, by
-    default :func:`torch.get_default_dtype`, on the device of ``ids``. Unlike
-    :func:`torch.nn.functional.one_hot`, this makes no int64 matrix first, and its width never
-    depends on the ids. Errors are those of :func:`check_ids`; ``check=False`` leaves bad ids to
-    torch.
+    ``ids`` have any shape and dtype int32 or int64; ``vocab_size`` is the number of rows of the
+    table. Return shape ``ids.shape + (vocab_size,)`` of ``dtype``, by default
+    :func:`torch.get_default_dtype`, on the device of ``ids``. Unlike
+    :func:`torch.nn.functional.one_hot`, this makes no int64 matrix first. Raise the errors of
+    :func:`check_ids`; ``check=False`` leaves bad ids to torch.
 
-    Examples
-    --------
     >>> one_hot(torch.tensor([2, 3, 1]), 4, dtype=torch.int64)
     tensor([[0, 0, 1, 0],
             [0, 0, 0, 1],
@@ -60,19 +54,12 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
     """Multiply the one-hot encoding of ``ids`` by ``weight``, as :class:`torch.nn.Linear` would.
 
     Bitwise equal to :func:`lookup` if all weights are finite and none is a negative zero, and if
-    the product runs in the dtype of ``weight`` without replacing subnormal numbers by zeros.
+    the product runs in the dtype of ``weight`` and keeps subnormal numbers; see
+    :func:`torch.set_float32_matmul_precision` and :class:`torch.autocast`.
 
-    Arguments, result and errors are those of :func:`lookup`, but the dtype of ``weight`` is
-    float16, bfloat16, float32 or float64.
+    Arguments, result and errors are those of :func:`lookup`, but ``weight`` is float16, bfloat16,
+    float32 or float64. The encoding takes ``ids.numel() * vocabulary size`` numbers of that dtype.
 
-    Notes
-    -----
-    The encoding takes ``ids.numel() * vocabulary size`` elements of the weight's dtype.
-    :func:`torch.set_float32_matmul_precision` may reduce the precision, and inside
-    :class:`torch.autocast` the result has autocast's dtype unless the weight is float64.
-
-    Examples
-    --------
     >>> weight = torch.arange(8.0).reshape(4, 2)
     >>> one_hot_matmul(torch.tensor([2, 3, 1]), weight)
     tensor([[4., 5.],

@@ -12,18 +12,14 @@ from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_t
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     """Make the Linear without bias that maps one-hot rows to what ``embedding`` returns.
 
-    The Linear's weight is the transpose of the embedding's, of shape (vocabulary size, embedding
-    dimension), with its dtype, device and ``requires_grad``. With ``share`` it is a view of the
-    same memory: training either layer moves both, though each has its own ``.grad``. Without, it
-    is a copy. No random numbers are drawn.
+    Its weight is the transpose of the embedding's, of shape (vocabulary size, embedding dimension),
+    with its dtype, device and ``requires_grad``. With ``share`` it is a view of the same memory:
+    training either layer moves both, though each has its own ``.grad``. Without, it is a copy.
 
     Raise TypeError if ``embedding`` is not an Embedding or has a ``forward`` of its own. Raise
-    ValueError if it uses ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, which
-    a Linear lacks, if it or its weight has hooks, and if its weight is computed from other
-    parameters.
+    ValueError for ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` and ``sparse``, which a
+    Linear lacks, for hooks, and for a weight that is computed from other parameters.
 
-    Examples
-    --------
     >>> to_linear(torch.nn.Embedding(4, 5), share=False)
     Linear(in_features=4, out_features=5, bias=False)
     """
@@ -48,14 +44,10 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     The inverse of :func:`to_linear`, with the same ``share`` and errors. The Linear has no bias,
     and its weight has shape (embedding dimension, vocabulary size).
 
-    Examples
-    --------
     >>> linear = torch.nn.Linear(4, 5, bias=False)
     >>> embedding = to_embedding(linear, share=True)
-    >>> embedding
-    Embedding(4, 5)
-    >>> shares_storage(embedding.weight, linear.weight)
-    True
+    >>> embedding, shares_storage(embedding.weight, linear.weight)
+    (Embedding(4, 5), True)
     """
     check_type("linear", linear, nn.Linear, "call to_linear for the way back")
     check_forward("linear", linear, nn.Linear)

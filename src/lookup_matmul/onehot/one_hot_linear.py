@@ -13,28 +13,20 @@ from lookup_matmul.onehot.checks import check_forward, require_table
 class OneHotLinear(nn.Module):
     """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
 
-    The Linear is a child of this module and of exactly the type :class:`torch.nn.Linear`,
-    unless :func:`swap_embeddings` left its table tied or you pass a subclass. Tools that replace or
-    hook Linears by type find it, and their hooks receive one-hot rows instead of ids.
-
     ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
-    not copied; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no
-    gradient from this layer, as in an Embedding; −1 is the last row.
+    not copied, as a child of this module, so that tools that replace or hook Linears by type reach
+    it; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no gradient
+    from this layer, as in an Embedding; −1 is the last row.
 
     Raise TypeError if ``linear`` is not a Linear or has a ``forward`` of its own, if
     ``padding_idx`` is not an ``int``, and if ids are not int32 or int64. Raise ValueError if the
     Linear has a bias, or a weight that is uninitialized or computed from other parameters, and if
-    ``padding_idx`` is not a row number.
+    ``padding_idx`` is not a row number. Values of ids are left to torch, since tracers do not know
+    them: a bad one is a ``RuntimeError`` on a CPU, and a device-side assertion on CUDA.
 
-    Notes
-    -----
     A call allocates ``ids.numel() * vocabulary size`` numbers of the table's dtype, which
-    :class:`torch.autocast` does not change. Values of ids are not checked, since tracers do not
-    know them; for an id outside of the table torch raises a ``RuntimeError`` on a CPU, and a
-    device-side assertion on CUDA.
+    :class:`torch.autocast` does not change.
 
-    Examples
-    --------
     >>> layer = OneHotLinear(torch.nn.Linear(4, 5, bias=False))
     >>> layer
     OneHotLinear(

@@ -28,38 +28,27 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
 
     Each becomes a :class:`OneHotLinear` under the same name, in place, with the same dtype, device,
     ``requires_grad``, gradient, ``padding_idx``, training mode and hooks of the module. If a layer
-    is refused, the model does not change.
+    is refused, the model does not change. Load the weights before, and wrap the model for several
+    devices and create the optimizer after; :func:`swap_one_hot_linears` restores the names of the
+    state dict.
 
     ``names`` are names of modules as in ``model.named_modules()``, or one such name; by default
-    those of every :class:`torch.nn.Embedding`. A module with several names is replaced under all of
-    them. Return for each name how the rows of the product compare with those of the table:
-    ``'equal in every bit'``, or the difference. At most 128 rows spread over each table are
-    compared, and as many with a negative zero or a subnormal number.
+    those of every :class:`torch.nn.Embedding`. Return for each name how the rows of the product
+    compare with those of the table: ``'equal in every bit'``, or the difference. At most 128 rows
+    spread over each table are compared, and as many with a negative zero or a subnormal number.
+
+    A table that no other layer uses is transposed into a new Parameter. One that another layer uses
+    too, such as a tied head, stays, and the Linear computes its weight from it by
+    :func:`torch.nn.utils.parametrize.register_parametrization`.
 
     Raise TypeError for a name of another module, and with ``names=None`` for an ``EmbeddingBag``;
     for a subclass or a ``forward`` of its own; for a table that is a ``DTensor`` or not float16,
-    bfloat16, float32 or float64; and for a layer inside ``DistributedDataParallel`` or FSDP, which
-    would not know the new Parameter. Raise ValueError if there is nothing to swap; if a layer uses
-    ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, holds more than its table, or has hooks on
-    its state dict; if its weight is computed from others, has no columns, is on the device
-    ``meta``, shares memory with another tensor, or has hooks that expect its shape; and if the
-    product differs, as it does for NaN, infinity and reduced precision.
+    bfloat16, float32 or float64; and for a layer inside ``DistributedDataParallel`` or FSDP. Raise
+    ValueError if there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
+    ``sparse``, holds more than its table, or has hooks on its state dict; if its weight is computed
+    from others, has no columns, is on ``meta``, shares memory with another tensor, or has hooks
+    that expect its shape; and if the product differs, as for NaN, infinity and reduced precision.
 
-    Notes
-    -----
-    A table that no other layer uses is transposed into a new Parameter, the weight of the Linear,
-    so create the optimizer afterwards. Embeddings that share a Parameter share the new one.
-
-    A table that another layer uses too, such as a tied head, stays the same Parameter, from which
-    the Linear computes its weight (:func:`torch.nn.utils.parametrize.register_parametrization`).
-    Such a Linear belongs to a subclass of :class:`torch.nn.Linear` and has children, and
-    :func:`torch.save` takes the state dict of the model, but not the model.
-
-    Load the weights, then swap, then wrap the model for several devices: the state dict of a
-    swapped model has other names. :func:`swap_one_hot_linears` restores them before you save.
-
-    Examples
-    --------
     >>> model = torch.nn.Sequential(torch.nn.Embedding(4, 5), torch.nn.Linear(5, 2))
     >>> swap_embeddings(model)
     {'0': 'equal in every bit'}
@@ -74,11 +63,8 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
 
     The inverse of :func:`swap_embeddings`, with the same arguments, result and errors. Also raise
     TypeError if a tool replaced the Linear, and ValueError if it has a bias or hooks, or a weight
-    that another layer uses too in the shape of the Linear's. A weight that no other layer uses
-    becomes a new Parameter.
+    that another layer uses too in the shape of the Linear's.
 
-    Examples
-    --------
     >>> linear = torch.nn.Linear(4, 5, bias=False)
     >>> model = torch.nn.Sequential(OneHotLinear(linear, padding_idx=0))
     >>> swap_one_hot_linears(model)
