@@ -17,21 +17,13 @@ if TYPE_CHECKING:
 class Bags(NamedTuple):
     """Sparse rows as :class:`torch.nn.EmbeddingBag` takes them.
 
-    Attributes
-    ----------
-    ids : torch.Tensor
-        Shape (number of entries,), int32 or int64: the column of each entry, row by row.
-        CSR calls it ``indices``, EmbeddingBag ``input``.
-    offsets : torch.Tensor
-        Shape (number of rows + 1,), int32 or int64: the first entry of each row,
-        then the number of entries.
-        CSR calls it ``indptr``, EmbeddingBag ``offsets`` with ``include_last_offset=True``.
-    weights : torch.Tensor, optional
-        Shape (number of entries,), an integer or floating dtype: the value of each entry.
-        CSR calls it ``data``, EmbeddingBag ``per_sample_weights``; ``None`` means ones.
+    ``ids``, shape (number of entries,), int32 or int64, are the columns of the entries, row by row.
+    ``offsets``, shape (number of rows + 1,), int32 or int64, are the first entry of each row, then
+    the number of entries. ``weights``, shape (number of entries,) and an integer or floating dtype,
+    are the values of the entries; ``None`` means ones. CSR calls them ``indices``, ``indptr`` and
+    ``data``, EmbeddingBag ``input``, ``offsets`` (with ``include_last_offset=True``) and
+    ``per_sample_weights``.
 
-    Examples
-    --------
     >>> bags = Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3))
     >>> layer = torch.nn.EmbeddingBag(4, 2, mode="sum", include_last_offset=True)
     >>> layer(*bags).shape
@@ -71,16 +63,12 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     ``bags`` may be a tuple or list. ``vocab_size`` is the number of rows of the table; ``None``
     means that it is unknown, and ids must then only be nonnegative.
 
-    Raises TypeError if ``bags`` is not two or three tensors, ids or offsets are not int32 or int64,
-    weights are Boolean or complex, or ``vocab_size`` is not an ``int``. Raises ValueError if a
-    member is not one-dimensional or is on the device ``meta``, there are more or fewer weights than
-    ids, ``vocab_size`` is negative, or the offsets do not rise from 0 to the number of ids. Raises
+    Raise TypeError if ``bags`` is not two or three tensors, ids or offsets are not int32 or int64,
+    weights are Boolean or complex, or ``vocab_size`` is not an ``int``. Raise ValueError if a
+    member is not one-dimensional or is on ``meta``, the numbers of weights and ids differ,
+    ``vocab_size`` is negative, or the offsets do not rise from 0 to the number of ids. Raise
     IndexError if an id is outside of the columns.
 
-    Examples
-    --------
-    >>> from lookup_matmul import Bags
-    >>> check_bags(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4)
     >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
     Traceback (most recent call last):
     ...

@@ -28,24 +28,16 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     """Convert sparse rows to the arguments of an embedding bag without copying.
 
     Unsorted columns, duplicates, stored zeros and empty rows are allowed; with ``check=False``
-    nothing is checked. Return :class:`Bags` that share memory with ``rows``; gradients flow to the
+    nothing is checked. Return :class:`Bags` that share memory with ``rows``, so that changes of the
+    matrix, such as SciPy makes even in ``rows != 0``, change them, too; gradients flow to the
     values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
+    Dtypes do not change: for an EmbeddingBag, convert a float64 matrix with
+    ``rows.astype(numpy.float32)``.
 
-    Dtypes do not change. :class:`torch.nn.EmbeddingBag` requires values in the dtype of its table,
-    so convert a float64 matrix with ``rows.astype(numpy.float32)`` first; :func:`sum_of_rows`
-    converts values itself.
+    Raise TypeError for rows of another type, format or dtype, ValueError for arrays that do not fit
+    together (see :func:`check_bags`) or are not in native byte order, and IndexError for a column
+    outside of the matrix.
 
-    Raises TypeError for rows of another type, format or dtype, ValueError for arrays that do not
-    fit together (see :func:`check_bags`) or are not in native byte order, and IndexError for a
-    column outside of the matrix.
-
-    Notes
-    -----
-    In-place changes of the matrix change the bags, and autograd does not notice. SciPy makes such
-    changes even in ``rows != 0``, which adds up duplicates; convert ``rows.copy()`` to avoid that.
-
-    Examples
-    --------
     >>> from scipy import sparse
     >>> rows = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]])
     >>> to_bags(rows).ids, to_bags(rows).offsets, to_bags(rows).weights
@@ -58,10 +50,7 @@ tensor([2, 3, 1]))
 def read_rows(
     rows: Rows, columns: int | None, device: torch.device | None, *, check: bool, copy: bool = False
 ) -> Bags:
-    """Convert rows to :class:`Bags`, and check them against ``columns`` if it is not ``None``.
-
-    Only SciPy arrays are moved to ``device``, and only they are copied if ``copy`` is true.
-    """
+    """Convert rows to :class:`Bags`; only SciPy arrays are moved to ``device`` or copied."""
     shape: Sequence[int] | None = None  # Bags have no number of columns
     if isinstance(rows, torch.Tensor):
         names, shape, bags = TORCH, rows.shape, _from_torch(rows)
@@ -124,16 +113,13 @@ def _to_tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """Convert the arguments of an embedding bag to a SciPy CSR matrix.
 
-    Return a matrix of shape (number of rows, vocab_size) without a gradient. It shares memory with
-    ``bags``, also when SciPy changes it in place (see :func:`to_bags`). Copies are made of int32
-    ids or offsets if the other of the two is int64 or ``vocab_size`` is at least 2**31, and of
-    float16, bfloat16 and float8 weights, which become float32. Weights of ``None`` become float32
-    ones.
+    Return a matrix of shape (number of rows, vocab_size) without a gradient, which shares memory
+    with ``bags`` (see :func:`to_bags`). Copied are int32 ids or offsets if the other of the two is
+    int64 or ``vocab_size`` is at least 2**31, and float16, bfloat16 and float8 weights, which
+    become float32. Weights of ``None`` become float32 ones.
 
-    Raises the errors of :func:`check_bags`, and TypeError if ``bags`` is not on a CPU.
+    Raise the errors of :func:`check_bags`, and TypeError if ``bags`` is not on a CPU.
 
-    Examples
-    --------
     >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).toarray()
     array([[0., 1., 0., 1.],
            [0., 0., 0., 0.],
@@ -153,16 +139,13 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
 def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     """Convert the arguments of an embedding bag to a tensor of layout ``torch.sparse_csr``.
 
-    The ids of each row must be ascending and distinct, as torch requires. Return a tensor of shape
-    (number of rows, vocab_size) that shares memory with ``bags``; gradients flow to
-    ``bags.weights``. Copies are made of offsets whose dtype differs from that of the ids, and of
-    ids or offsets that are not contiguous. Weights of ``None`` become ones of the default dtype.
+    Return a tensor of shape (number of rows, vocab_size) that shares memory with ``bags``;
+    gradients flow to ``bags.weights``. Offsets are copied if their dtype differs from that of the
+    ids, and both if they are not contiguous. Weights of ``None`` become ones of the default dtype.
 
-    Raises the errors of :func:`check_bags`, and ValueError if the ids of a row do not ascend. torch
-    warns on the first such tensor of a process that the layout is in beta.
+    Raise the errors of :func:`check_bags`, and ValueError if the ids of a row are not ascending and
+    distinct, as torch requires. torch warns once in a process that the layout is in beta.
 
-    Examples
-    --------
     >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).to_dense()
     tensor([[0., 1., 0., 1.],
             [0., 0., 0., 0.],

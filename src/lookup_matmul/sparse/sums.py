@@ -12,39 +12,27 @@ from lookup_matmul.sparse.formats import read_rows
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Return for each sparse row the sum of the rows of ``weight``, each times its value.
 
-    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``, and equals
-    :func:`dense_matmul` up to rounding. Rows of ``weight`` without an entry are not read, so that a
-    NaN in them does not spread.
+    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``. It equals
+    :func:`dense_matmul` up to rounding, but does not read rows without an entry, and has neither
+    second derivatives nor forward mode.
 
     The rows have any format of :func:`to_bags`. Empty rows give zeros, duplicates add up, and
     values of another dtype are converted. ``weight`` has shape (vocabulary size, embedding
     dimension) and a floating dtype. Tensors in ``rows`` must be on its device; SciPy arrays are
-    copied to it, and also if ``weight`` requires a gradient, since ``backward`` reads them again.
+    copied to it, and also if ``weight`` requires a gradient. Return shape (number of rows,
+    embedding dimension) in its dtype; gradients flow to ``weight`` and to values that are tensors.
 
-    Return a tensor of shape (number of rows, embedding dimension) with the dtype and device of
-    ``weight``. Gradients flow to ``weight`` and to values that are tensors. torch has neither
-    second derivatives nor forward mode for an embedding bag; :func:`dense_matmul` has both.
-
-    Raises TypeError for an argument of another type, format or dtype, ValueError if the number of
+    Raise TypeError for an argument of another type, format or dtype, ValueError if the number of
     columns differs from the number of rows of ``weight``, arrays do not fit together or a tensor is
-    on the device ``meta``, and IndexError for a column outside of the vocabulary. With
-    ``check=False`` nothing is checked, and a broken matrix may crash the process.
+    on ``meta``, and IndexError for a column outside of the vocabulary. With ``check=False`` nothing
+    is checked, and a broken matrix may crash the process.
 
-    Notes
-    -----
-    The error of a row with ``n`` entries is at most ``rounding_bound(n + 1, dtype)`` times the sum
-    of the absolute values of its terms, or ``n + 2`` if the values are converted to the dtype of
-    ``weight``, as long as nothing over- or underflows.
+    The error of a row with ``n`` entries is at most ``rounding_bound(n + 1, dtype)``, or ``n + 2``
+    for converted values, times the sum of the absolute values of its terms. On a CPU, torch adds up
+    float16 and bfloat16 gradients of ``weight`` in that dtype; train such a table in float32. The
+    checks and torch CSR tensors break the graph of :func:`torch.compile`; convert the latter with
+    :func:`to_bags`, also before a transform of :mod:`torch.func`.
 
-    On a CPU, torch adds up float16 and bfloat16 gradients of ``weight`` in that dtype: 5,000
-    gradients of one give 2,048 and 256. Train such a table in float32.
-
-    The checks synchronize with an accelerator and break the graph of :func:`torch.compile`, as does
-    a torch CSR tensor, whose values must not require a gradient there; convert it with
-    :func:`to_bags` before a transform of :mod:`torch.func`.
-
-    Examples
-    --------
     >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
     >>> sum_of_rows(bags, torch.arange(8.0).reshape(4, 2))
     tensor([[22., 27.],
@@ -67,16 +55,12 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
 def dense_rows(
     rows: Rows, vocab_size: int, *, dtype: torch.dtype | None = None, check: bool = True
 ) -> torch.Tensor:
-    """Convert sparse rows to a dense matrix.
+    """Convert sparse rows to a dense matrix of shape (number of rows, vocab_size) on their device.
 
-    The rows and errors are those of :func:`sum_of_rows`. Duplicates add up; for float16 and
-    bfloat16, in float32. Return a tensor of shape (number of rows, vocab_size) on the device of the
-    rows; gradients flow to values that are tensors. ``dtype`` defaults to
-    :func:`torch.get_default_dtype`; integer dtypes wrap around on overflow. Also raises TypeError
-    if ``dtype`` would truncate fractions.
+    The rows and errors are those of :func:`sum_of_rows`; gradients flow to values that are tensors.
+    ``dtype`` defaults to :func:`torch.get_default_dtype`; raise TypeError if it would truncate
+    fractions. Duplicates add up, in float32 for float16 and bfloat16; integers may overflow.
 
-    Examples
-    --------
     >>> bags = (torch.tensor([3, 1, 3]), torch.tensor([0, 2, 3]), torch.tensor([1, 2, 5]))
     >>> dense_rows(bags, 4, dtype=torch.int64)
     tensor([[0, 2, 0, 1],
@@ -98,13 +82,10 @@ def dense_rows(
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Convert sparse rows to a dense matrix and multiply it by ``weight``.
 
-    This is the baseline of :func:`sum_of_rows`, as :class:`torch.nn.Linear` computes it for a dense
-    batch. Arguments, result and errors are those of :func:`sum_of_rows`, but all derivatives are
-    supported, and :class:`torch.autocast` may choose the dtype of the result. Duplicates add up as
-    in :func:`dense_rows`.
+    The baseline of :func:`sum_of_rows`, as :class:`torch.nn.Linear` computes it, with the same
+    arguments, result and errors. All derivatives are supported, and :class:`torch.autocast` may
+    choose the dtype of the result.
 
-    Examples
-    --------
     >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
     >>> dense_matmul(bags, torch.arange(8.0).reshape(4, 2))
     tensor([[22., 27.],
