@@ -42,10 +42,8 @@ class Kernel(NamedTuple):
 def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     """Return the kernels of a forward case in order, given the number of distinct ids.
 
-    A form other than the three that :class:`Case` names is a ValueError.
+    Raise ValueError for a form other than the three that :class:`Case` names.
 
-    Examples
-    --------
     >>> case = Case("one-hot built and multiplied", "forward", vocab_size=4, dim=5, ids=3)
     >>> [(kernel.name, kernel.bytes) for kernel in kernels(case, distinct=2)]
     [('zeros', 48), ('ones', 24), ('product', 188)]

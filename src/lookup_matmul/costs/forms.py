@@ -58,10 +58,7 @@ def make_call(case: Case, inputs: list[torch.Tensor]) -> Callable[[], torch.Tens
 
 
 def check_result(case: Case, inputs: list[torch.Tensor], result: torch.Tensor) -> float:
-    """Return the largest difference from the definition in float64, relative to the terms' sizes.
-
-    Raise AssertionError unless rounding explains it.
-    """
+    """Return the largest error relative to the terms; raise AssertionError beyond rounding."""
     ids, (table, row_gradients, weights) = inputs[0], (tensor.double() for tensor in inputs[1:])
     expected, terms = table[ids], 1
     sizes = expected.abs()

@@ -65,8 +65,6 @@ def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
 def processor() -> str:
     """Return the name of the processor.
 
-    Examples
-    --------
     >>> name = processor()
     """
     cpuinfo = Path("/proc/cpuinfo")  # Linux; platform knows only the architecture there
@@ -103,8 +101,6 @@ def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
 
     Raise ValueError for a device that is not present, or neither ``"cpu"`` nor ``"cuda"``.
 
-    Examples
-    --------
     >>> record(".", "tpu")
     Traceback (most recent call last):
         ...
@@ -125,11 +121,7 @@ def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
 
 
 def measure_cases(cases: list[Case], device: str, *, rounds: int) -> list[dict[str, Any]]:
-    """Time forms of one case side by side, each after a check of its result.
-
-    Return the fields of each case with the spread of its times, on a GPU also of a CUDA graph under
-    ``graph``; or with the reason why it was not timed under ``skipped``.
-    """
+    """Check and time each form of one case, on a GPU also as a CUDA graph, or say why not."""
     results = {case: case._asdict() for case in cases}
     calls: dict[tuple[Case, int], Call] = {}  # by case and number of its calls
     inputs = sample_inputs(cases[0], device)

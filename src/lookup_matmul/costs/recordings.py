@@ -24,8 +24,6 @@ def read_recordings(folder: str | Path) -> dict[str, dict[str, Any]]:
 
     Raise ValueError with the file, the field and the remedy for a malformed file.
 
-    Examples
-    --------
     >>> read_recordings("no such folder")
     {}
     """
@@ -70,8 +68,6 @@ def _check_fields(place: str, parent: Any, fields: Fields) -> None:
 def describe(recording: dict[str, Any]) -> str:
     """Return the machine, the versions and the date of a recording as one line of Markdown.
 
-    Examples
-    --------
     >>> origin = {"kind": "cuda", "device": "A GPU", "driver": "1.2", "cuda": "13.0",
     ...           "torch": "2.13.0", "triton": None, "date": "2026-01-31", "quick": False}
     >>> describe({"provenance": origin, "complete": True})
@@ -96,8 +92,6 @@ def vocabulary_curves(
     ``sizes`` are fields that all cases share, such as ``dim``. Forms that lack a vocabulary size of
     the lookup are left out. Times are those of CUDA graphs if all cases have them.
 
-    Examples
-    --------
     >>> case = {"form": "lookup", "vocab_size": 2, "low_s": 1e-6, "median_s": 2e-6, "high_s": 3e-6}
     >>> vocabulary_curves({"cases": [case]}, form="lookup")
     ([2], {'lookup': [(1.0, 2.0, 3.0)]})
@@ -116,8 +110,6 @@ def vocabulary_curves(
 def in_unit(seconds: float) -> str:
     """Return a time, in seconds, as text with three digits and a unit.
 
-    Examples
-    --------
     >>> in_unit(0.000205), in_unit(0.0123), in_unit(0.9996), in_unit(0)
     ('205 µs', '12.3 ms', '1.00 s', '0 s')
     """
@@ -132,8 +124,6 @@ def in_unit(seconds: float) -> str:
 def escaped(text: str) -> str:
     r"""Return text on one line, escaped such that Markdown shows it unchanged.
 
-    Examples
-    --------
     >>> print(escaped("NVIDIA H200 ![](https://example.org) <script> 0|1"))
     NVIDIA H200 \!\[\](https://example.org) \<script\> 0\|1
     """
