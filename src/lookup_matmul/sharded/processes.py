@@ -23,11 +23,9 @@ GLOO_EXTRA_S = 3600.0  # added to the timeout of gloo, so that timeout_s always 
 def cut(size: int, parts: int) -> list[slice]:
     """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` and a ``DTensor`` do.
 
-    All parts are of equal size, except that the last ones may be smaller or empty. Raises
-    ValueError if ``size`` is negative or ``parts`` is less than one.
+    The last parts may be smaller or empty. Raise ValueError if ``size`` is negative or ``parts`` is
+    less than one.
 
-    Examples
-    --------
     >>> cut(7, 4)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None), slice(6, 7, None)]
     """
@@ -46,22 +44,16 @@ def run_on_processes(
 ) -> list[Any]:
     """Run ``function(*args)`` on ``count`` new processes in one process group.
 
-    Inside ``function``, :mod:`torch.distributed` is initialized with the backend gloo and each
-    process has one thread; the environment variables of ``torchrun`` are not set. The function may
-    be defined in a notebook: it is pickled by value with the globals that it uses, and so are
-    ``args``. A script needs ``if __name__ == "__main__":``, as always with :mod:`multiprocessing`.
+    Inside ``function``, :mod:`torch.distributed` is initialized with the backend gloo, on the
+    loopback interface, and each process has one thread. The function may be defined in a notebook:
+    it is pickled by value with ``args`` and the globals that it uses. A script needs ``if __name__
+    == "__main__":``, as always with :mod:`multiprocessing`.
 
-    Return the results in the order of the ranks. Raises RuntimeError if a process raises or dies,
+    Return the results in the order of the ranks. Raise RuntimeError if a process raises or dies,
     with its rank, its error and its output, TimeoutError if a process has not returned
-    ``timeout_s`` seconds after all have started, and ValueError if ``count`` is less than one.
+    ``timeout_s`` seconds after all have started, and ValueError if ``count`` is less than one. All
+    processes have ended when the call returns or raises, and end if this process is killed.
 
-    The processes find each other through a temporary folder, and listen on the loopback interface
-    only. When the call returns or raises, they have ended and the folder is deleted; if this
-    process is killed, they end by themselves.
-
-    Examples
-    --------
-    >>> import torch
     >>> def sum_over_ranks(weight):
     ...     result = weight * (torch.distributed.get_rank() + 1)
     ...     torch.distributed.all_reduce(result)
