@@ -43,10 +43,9 @@ def compare_outcomes(
     bound: torch.Tensor | float = 0.0,
     mismatch: str = "",
 ) -> Agreement:
-    """Compare two outcomes, whose numbers rounding lets differ by up to ``bound``.
+    """Compare two outcomes, whose numbers may differ by ``bound``, which broadcasts to them.
 
-    ``bound`` broadcasts to the outputs. ``mismatch`` names another difference, which no tolerance
-    covers; a difference of the dtypes is covered.
+    ``mismatch`` names another difference, which no tolerance covers; one of dtypes is covered.
     """
     a, b = first.output, second.output
     if a is None or b is None:

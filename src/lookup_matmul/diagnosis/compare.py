@@ -40,36 +40,31 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of two layers on an input, and name the causes of a difference.
 
-    A cause is named if the layers agree with its remedy and not without it. Remedies are tried on
-    a description of the layers, which do not change.
+    A cause is named if the layers agree with its remedy and not without it. Remedies are tried on a
+    description of the layers, which do not change.
 
     A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary size, embedding
     dimension), or a function around any other module. A function gets the input as it was passed
     and is called a few times; its side effects, such as those of ``max_norm``, remain.
 
-    The input is ids, int32 or int64; for an EmbeddingBag each row of a matrix of ids is a bag. Or
-    it is rows: a floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or
-    (ids, offsets, weights) with the end as last offset. A Linear multiplies them as dense rows, so
-    pass a small batch; an Embedding, which takes no values, adds up the rows that are named.
+    The input is ids, int32 or int64, of which an EmbeddingBag takes each row as a bag; or rows: a
+    floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets,
+    weights) with the end as last offset. A Linear multiplies them as dense rows, so pass a small
+    batch; an Embedding, which takes no values, adds up the rows that are named.
 
-    Without a tolerance, outputs agree if they are equal in every bit, or within
-    :func:`rounding_bound` where rows are summed; with one, if ``|a - b| <= atol + rtol * |b|``, in
-    any dtype. With ``gradients=True``, the gradients of the tables are compared once the outputs
-    agree, for positive random gradients of the outputs.
+    Outputs agree if they are equal in every bit, within :func:`rounding_bound` where rows are
+    summed, or, with a tolerance, if ``|a - b| <= atol + rtol * |b|`` in any dtype. With
+    ``gradients=True``, the gradients of the tables are compared once the outputs agree.
 
     Raise TypeError for other layers and inputs, a layer with a forward of its own, a dtype without
     products, a tolerance that is not a number, and gradients of a function; and ValueError for
-    hooks, a weight that is computed or missing, several devices or the device ``meta``, an empty or
+    hooks, a weight that is computed or missing, several devices or ``meta``, an empty or
     inconsistent input, a negative or infinite tolerance, and sums of too many terms for a bound.
 
-    Examples
-    --------
     >>> embedding, linear = torch.nn.Embedding(4, 5), torch.nn.Linear(4, 5)
     >>> report = compare(embedding, linear, torch.tensor([2, 3, 1]))
-    >>> [cause.name for cause in report.causes]
-    ['bias', 'weights']
-    >>> report.verdict, report.after.verdict
-    ('different', 'equal in every bit')
+    >>> [cause.name for cause in report.causes], report.verdict, report.after.verdict
+    (['bias', 'weights'], 'different', 'equal in every bit')
     """
     first, second = read_side("a", a), read_side("b", b)
     batch = read_batch(ids_or_rows, bag_ids="EmbeddingBag" in (first.kind, second.kind))

@@ -61,21 +61,16 @@ def first_difference(
     that the other model lacks. Outputs are tensors and numbers, also in tuples, lists and dicts.
     They agree if their values and dtypes are equal, or within ``atol + rtol * |b|`` in any dtype.
 
-    Both models run in their mode, from one random state, without gradients, on copies of the inputs
-    and of their parameters and buffers. Neither the models nor torch's random state change. The
-    outputs of all modules are copied to the CPU.
+    Both models run in their mode, from one random state and without gradients, on copies of inputs,
+    parameters and buffers; nothing of theirs changes. All outputs are copied to the CPU.
 
     Raise TypeError for a model that is not a module or an output of another type, ValueError if no
     submodule has the same name in both models, and for a tolerance as :func:`compare` does.
 
-    Examples
-    --------
     >>> a, b = (torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(dim)) for dim in (0, 1))
     >>> first_difference(a, b, torch.zeros(2, 4))
     The first outputs that differ are those of module '1' (Softmax), of shape (2, 4): \
 8 of 8 numbers, the first at [0, 0]: 0.5 in a, 0.25 in b; the largest difference is 0.25.
-    >>> first_difference(a, a, torch.zeros(2, 4)) is None
-    True
     """
     for argument, model in {"model_a": model_a, "model_b": model_b}.items():
         check_type(argument, model, nn.Module, "compare takes tables and functions")

@@ -20,17 +20,13 @@ class Agreement:
 
     ``verdict`` is ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of
     NaN differ; ``"equal within the bound of rounding"``; ``"equal within the tolerance"``;
-    ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient. ``total``
-    is the number of elements, and ``differing`` of them differ by more than the verdict says.
-    ``first`` is the index of the first of these, and ``values`` are the two numbers there.
-    ``largest`` is the largest difference, infinite where only one side is NaN or infinite.
-    ``bound`` is the most that rounding allows at any index, 0.0 if no sum is rounded. ``reason``
-    names another difference, such as that of the shapes.
+    ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient. Of
+    ``total`` elements, ``differing`` differ by more than the verdict says, the ``first`` of them at
+    this index, with these ``values``. ``largest`` is the largest difference, infinite where only
+    one side is NaN or infinite, ``bound`` the most that rounding allows at any index, 0.0 if no sum
+    is rounded. ``reason`` names another difference, such as that of the shapes.
 
-    Examples
-    --------
     >>> weight = torch.arange(8.0).reshape(4, 2)
-    >>> from lookup_matmul import compare
     >>> compare(weight, weight + 0.5, torch.tensor([1])).before
     different: 2 of 2 numbers, the first at [0, 0]: 2.0 in a, 2.5 in b; the largest difference \
 is 0.5
@@ -79,16 +75,12 @@ class Cause:
     ``name`` is one of ``"bias"``, ``"transposed weight"``, ``"reshaped weight"``, ``"weights"``,
     ``"order of the rows"``, ``"scaled rows"``, ``"dtype"``, ``"padding_idx"``, ``"max_norm"``,
     ``"ids out of range"``, ``"width of the rows"``, ``"values ignored"``, ``"mode"``,
-    ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
-    ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
-    ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
-    ``evidence`` describes the fault, and ``remedy`` is the advice. If the cause is ``verified``,
-    the layers agree with all remedies and do not without this one.
+    ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``, ``"subnormal
+    numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients ``"frozen"``,
+    ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``. ``evidence`` describes
+    the fault, and ``remedy`` is the advice. If the cause is ``verified``, the layers agree with all
+    remedies and do not without this one.
 
-    Examples
-    --------
-    >>> import torch
-    >>> from lookup_matmul import compare
     >>> linear = torch.nn.Linear(3, 2)
     >>> cause, = compare(linear.weight.T, linear, torch.tensor([0, 2])).causes
     >>> cause.name, cause.verified
@@ -106,17 +98,12 @@ class Comparison:
     """The result of :func:`lookup_matmul.compare`.
 
     ``before`` is the agreement of the layers as they are, ``after`` with all remedies. ``causes``
-    are the reasons for a disagreement, empty if none was found, and ``candidates`` are the names of
-    all causes that are possible for these layers. ``notes`` name functions that cannot be
-    inspected, an input that could be read in another way, and patterns of the outputs.
-    ``gradients`` is the comparison of the tables' gradients, with all remedies for the outputs.
+    are empty if none was found; ``candidates`` are the names of all that are possible for these
+    layers. ``notes`` name functions that cannot be inspected, an input that could be read in
+    another way, and patterns of the outputs. ``gradients`` is the comparison of the tables'
+    gradients, with all remedies for the outputs.
 
-    Examples
-    --------
-    >>> import torch
-    >>> from lookup_matmul import compare
-    >>> compare(torch.ones(4, 2), torch.nn.Embedding.from_pretrained(torch.ones(4, 2)), \
-torch.tensor([2, 1]))
+    >>> compare(torch.ones(4, 2), torch.ones(4, 2), torch.tensor([2, 1]))
     equal in every bit, all 4 numbers
     """
 
@@ -134,10 +121,7 @@ torch.tensor([2, 1]))
 
     @property
     def agrees(self) -> bool:
-        """Whether the outputs, and the gradients if they were compared, agree.
-
-        They agree in every bit, in value, or within the tolerance or the bound of rounding.
-        """
+        """Whether outputs, and gradients if compared, are equal or differ as little as allowed."""
         outputs_agree = self.verdict not in (DIFFERENT, NOT_COMPARABLE)
         return outputs_agree and (self.gradients is None or self.gradients.agrees)
 

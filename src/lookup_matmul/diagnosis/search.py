@@ -42,10 +42,7 @@ def set_options(**options: Any) -> Change:
 
 
 def agrees_at_least(agreement: Agreement, verdict: str = BITS) -> bool:
-    """Return whether an agreement is as good as ``verdict``, or as good as was asked for.
-
-    Where sums are rounded, their bound is enough, and so is the caller's tolerance everywhere.
-    """
+    """Return whether an agreement reaches ``verdict``, or what rounding or the caller allows."""
     if agreement.verdict == TOLERANCE:
         return True
     weakest = ROUNDING if agreement.bound else verdict
@@ -57,8 +54,8 @@ def find_remedies(
 ) -> tuple[list[Remedy], list[str]]:
     """Try remedies alone, in pairs, in threes, then all together without those not needed.
 
-    Return the remedies that are enough, and the names of all possible causes.
-    Earlier causes win; the last is named only if no two others suffice.
+    Return the remedies that are enough, and the names of all possible causes. Earlier causes win;
+    the last is named only if no two others suffice.
     """
     groups = [remedies for cause in causes if (remedies := cause(pair))]
     if not groups:
