@@ -55,10 +55,7 @@ def create_axes(x_label: str, y_label: str, width: float, height: float) -> Axes
 
 
 def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
-    """Convert the figure of ``ax`` to a Drawing.
-
-    Raise ValueError for a number that has no position on its axis.
-    """
+    """Convert the figure of ``ax``; raise ValueError for a number without a position."""
     figure, buffer = ax.get_figure(root=True), io.StringIO()
     assert figure is not None
     _check_positions(ax)

@@ -21,8 +21,6 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     Each name maps to a number of shape () and to the size of the format's mantissa, from 0 to 23
     bits, which have the color of the id ``token``. Raise ValueError if any later bit is set.
 
-    Examples
-    --------
     >>> number = torch.tensor(-2.84)
     >>> draw_bits({"float32": (number, 23), "bfloat16": (number.bfloat16(), 7)})
     float32 -2.83999991: sign 1, exponent 10000000, mantissa 01101011100001010001111. \
@@ -70,12 +68,10 @@ def _bit_x(bit: int) -> float:
 def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw a lookup and a one-hot product of the same ids, and their common output.
 
-    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension).
-    Drawings of up to 6 ids and 6 rows with 3 to 5 columns fit a phone. Raise AssertionError if the
-    outputs are not bitwise equal.
+    ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension); up to 6
+    ids and 6 rows with 3 to 5 columns fit a phone. Raise AssertionError if the outputs are not
+    bitwise equal.
 
-    Examples
-    --------
     >>> draw_equality(torch.tensor([1]), torch.tensor([[0.5, 1.0, 2.0], [1.5, -2.0, 3.0]]))
     Two ways from the ids 1 to one output, over one table of 2 rows. \
 Looking up: id 1 picks row 1. \

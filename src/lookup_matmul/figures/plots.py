@@ -30,8 +30,6 @@ def draw_curves(
     Each name maps to one value for each x: y, or (low, middle, high) for a curve with spreads.
     Labels include units; ``alt`` is the alternative text.
 
-    Examples
-    --------
     >>> draw_curves([1, 2], {"loss": [3.0, 1.5]}, x_label="step", y_label="loss", alt="It falls.")
     It falls.
     """
@@ -78,8 +76,6 @@ def draw_intervals(
     measurements have. The axis begins at zero unless it is logarithmic. ``limit`` is the name and
     the value of a vertical line.
 
-    Examples
-    --------
     >>> times = {"warm": {"lookup": (1.9, 2.0, 2.4), "product": (3.0, 3.1, 3.5)}}
     >>> draw_intervals(times, x_label="time [µs]", alt="The lookup takes 2.0 µs of 3.1.")
     The lookup takes 2.0 µs of 3.1.
@@ -124,11 +120,9 @@ def draw_intervals(
 def draw_parts(bars: Mapping[str, Mapping[str, float]], *, x_label: str, alt: str) -> Drawing:
     """Draw stacked bars, each with its total beside its name.
 
-    ``bars`` maps the name of each bar to its parts, names with sizes. A part has the same color
-    and pattern in all bars; up to five parts are possible.
+    ``bars`` maps the name of each bar to its parts, names with sizes. A part has the same color and
+    pattern in all bars; up to five parts are possible.
 
-    Examples
-    --------
     >>> step = {"Linear": {"forward": 8.0, "backward": 6.0}, "bag": {"backward": 9.0}}
     >>> draw_parts(step, x_label="time [ms]", alt="The Linear takes 14 ms, the bag 9.")
     The Linear takes 14 ms, the bag 9.

@@ -26,8 +26,6 @@ def draw_points(
     ``rows`` has shape (number of rows, 2). Each row has a name and a group from 0 to 3, which
     determines color and marker. ``axes`` are the labels of the axes.
 
-    Examples
-    --------
     >>> draw_points(torch.eye(2), ["cat", "tea"], [0, 1], alt="cat and tea lie apart.")
     cat and tea lie apart.
     """
@@ -57,8 +55,8 @@ def draw_points(
 def place_names(markers: np.ndarray, count: int) -> dict[int, tuple[float, float, str]]:
     """Return the position and the alignment ("left" or "right") of the first ``count`` names.
 
-    Names of markers that are close to each other form a column beside them, on the side where
-    they hide fewer markers. All positions are in points.
+    Names of markers that are close to each other form a column beside them, on the side where they
+    hide fewer markers. All positions are in points.
     """
     places: dict[int, tuple[float, float, str]] = {}
     remaining = np.argsort(markers[:count, 1]).tolist()

@@ -14,8 +14,6 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     ``ids`` has shape (number of ids,), ``weight`` (vocabulary size, embedding dimension), of up to
     12 ids and 12 rows.
 
-    Examples
-    --------
     >>> draw_lookup(torch.tensor([1]), torch.tensor([[0.5, 1.0], [1.5, -2.0]]))
     A table with 2 rows of 2 numbers. Id 1 picks row 1: (1.5000, -2.0000). No arithmetic is done.
     """
@@ -43,8 +41,6 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 
     ``weight`` has shape (vocabulary size, embedding dimension), of up to 12 rows.
 
-    Examples
-    --------
     >>> draw_one_hot_product(1, torch.tensor([[0.5, 1.0], [1.5, -2.0]]))
     The one-hot row of id 1 is (0, 1). Row 0 of the table is multiplied by 0. \
 Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2.0000). \
@@ -77,12 +73,10 @@ def draw_scatter_add(
 ) -> Drawing:
     """Draw the row of the table to which each row of a gradient is added, and the sums.
 
-    ``ids`` has shape (number of ids,), ``grad_output``, the gradient of the looked-up rows,
-    (number of ids, embedding dimension), of up to 12 ids and 12 rows. Rows of ``padding_idx``,
-    which is not negative, are left out, as in :class:`torch.nn.Embedding`.
+    ``ids`` has shape (number of ids,), ``grad_output``, the gradient of the looked-up rows, (number
+    of ids, embedding dimension), of up to 12 ids and 12 rows. Rows of ``padding_idx``, which is not
+    negative, are left out, as in :class:`torch.nn.Embedding`.
 
-    Examples
-    --------
     >>> draw_scatter_add(torch.tensor([1, 1]), torch.tensor([[0.5], [2.0]]), 2)
     2 rows arrive. (0.5000) arrives for id 1 and is added into row 1. \
 (2.0000) arrives for id 1 and is added into row 1. \
@@ -119,12 +113,10 @@ def draw_blocks(
 ) -> Drawing:
     """Draw a table with a block of rows for each categorical column, and one record's rows.
 
-    ``columns`` contains the categories of each column, in the order of the table's rows. ``ids``
-    has shape (number of picked rows,), ``weight`` (number of categories, embedding dimension), of
-    up to 12 rows and 4 columns.
+    ``columns`` maps each column to its categories, in the order of the table's rows. ``ids`` has
+    shape (number of picked rows,), ``weight`` (number of categories, embedding dimension), of up to
+    12 rows and 4 columns.
 
-    Examples
-    --------
     >>> sizes = {"size": ["small", "large"], "color": ["red"]}
     >>> draw_blocks(sizes, torch.tensor([1, 2]), torch.tensor([[1.0], [2.0], [0.5]]))
     One table for size (rows 0 to 1) and color (rows 2 to 2). The record picks row 1, large, \
