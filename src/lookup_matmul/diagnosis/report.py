@@ -75,11 +75,11 @@ class Cause:
     ``name`` is one of ``"bias"``, ``"transposed weight"``, ``"reshaped weight"``, ``"weights"``,
     ``"order of the rows"``, ``"scaled rows"``, ``"dtype"``, ``"padding_idx"``, ``"max_norm"``,
     ``"ids out of range"``, ``"width of the rows"``, ``"values ignored"``, ``"mode"``,
-    ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``, ``"subnormal
-    numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients ``"frozen"``,
-    ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``. ``evidence`` describes
-    the fault, and ``remedy`` is the advice. If the cause is ``verified``, the layers agree with all
-    remedies and do not without this one.
+    ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
+    ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
+    ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
+    ``evidence`` describes the fault, and ``remedy`` is the advice. If the cause is ``verified``,
+    the layers agree with all remedies and do not without this one.
 
     >>> linear = torch.nn.Linear(3, 2)
     >>> cause, = compare(linear.weight.T, linear, torch.tensor([0, 2])).causes

@@ -46,8 +46,8 @@ def run_on_processes(
 
     Inside ``function``, :mod:`torch.distributed` is initialized with the backend gloo, on the
     loopback interface, and each process has one thread. The function may be defined in a notebook:
-    it is pickled by value with ``args`` and the globals that it uses. A script needs ``if __name__
-    == "__main__":``, as always with :mod:`multiprocessing`.
+    it is pickled by value with ``args`` and the globals that it uses. As always with
+    :mod:`multiprocessing`, a script needs ``if __name__ == "__main__":``.
 
     Return the results in the order of the ranks. Raise RuntimeError if a process raises or dies,
     with its rank, its error and its output, TimeoutError if a process has not returned
