@@ -14,27 +14,27 @@ from lookup_matmul.inputs import MATMUL_DTYPES, check_type, full_name
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
 
-def check_forward(name: str, layer: nn.Module, kind: type[nn.Module]) -> None:
-    """Raise unless a layer has the ``forward`` of its class ``kind``."""
+def check_kind(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> nn.Parameter:
+    """Return the table of a layer, or raise unless it has the ``forward`` of its class ``kind``."""
+    check_type(name, layer, kind, remedy)
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {type(layer).__name__} with a forward of its own, expected that of "
-            f"torch.nn.{kind.__name__}, or the outputs would differ; make the other layer "
-            "yourself and copy the table into its weight."
+            f"torch.nn.{kind.__name__}; make the other layer yourself and copy the table."
         )
+    return require_table(name, layer)
 
 
 def check_no_hooks(name: str, layer: nn.Module, remedy: str) -> None:
     """Raise if a layer or its weight has hooks, which a layer with its table would not have."""
     kinds = ("forward", "forward_pre", "backward", "backward_pre")
     if any(getattr(layer, f"_{kind}_hooks") for kind in kinds):
-        raise ValueError(
-            f"{name} has hooks, which may change what goes in or out, expected none; {remedy}."
-        )
-    if has_hooks(require_weight(name, layer)):
-        raise ValueError(
-            f"{name}.weight has hooks, which may change its gradient, expected none; {remedy}."
-        )
+        problem = f"{name} has hooks, which may change what goes in or out"
+    elif has_hooks(require_weight(name, layer)):
+        problem = f"{name}.weight has hooks, which may change its gradient"
+    else:
+        return
+    raise ValueError(f"{problem}, expected none; {remedy}.")
 
 
 def has_hooks(weight: nn.Parameter) -> bool:
@@ -47,7 +47,7 @@ def require_table(name: str, layer: nn.Module) -> nn.Parameter:
     if isinstance(layer, nn.Linear) and layer.bias is not None:
         raise ValueError(
             f"{layer} has a bias, expected none: a lookup adds nothing. Make it with bias=False, "
-            "or fold the bias into every row first: with one-hot rows it adds the same to each."
+            "or add the bias to every row of the table first."
         )
     return require_weight(name, layer)
 
@@ -57,9 +57,8 @@ def require_weight(name: str, layer: nn.Module) -> nn.Parameter:
     weight = layer._parameters.get("weight")
     if weight is None:
         raise ValueError(
-            f"{name}.weight is computed from other parameters, expected one that is stored, since "
-            "only that can be written and trained; undo it first, for instance with "
-            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight')."
+            f"{name}.weight is computed from other parameters, expected one that is stored; call "
+            f"torch.nn.utils.parametrize.remove_parametrizations({name}, 'weight') first."
         )
     if is_lazy(weight):
         raise ValueError(
@@ -74,8 +73,7 @@ def check_plain(name: str, layer: nn.Module, kind: type[nn.Module], member: str)
     if type(layer) is not kind or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {full_name(layer)}, expected {kind.__name__} itself, since what a "
-            "subclass or a forward of its own adds would be lost; replace it yourself, by setattr "
-            "on the module that holds it."
+            "subclass or a forward of its own adds would be lost; replace it yourself."
         )
     members = (layer.named_parameters(recurse=False), layer.named_buffers(recurse=False))
     names = {name for pairs in (*members, layer.named_children()) for name, _ in pairs}
@@ -93,7 +91,7 @@ def check_no_hooks_of_kind(name: str, layer: nn.Module, kind: str) -> None:
     if used:
         raise ValueError(
             f"{name} has hooks ({', '.join(used)}), which the layer in its place could not keep, "
-            "expected none; remove them first, by .remove() of what registering them returned."
+            "expected none; remove them first."
         )
 
 
@@ -102,12 +100,12 @@ def check_values(name: str, weight: nn.Parameter, dim: int) -> None:
     if hasattr(weight, "to_local"):
         raise TypeError(
             f"{name}.weight is a {type(weight).__name__}, expected a Parameter with all rows in "
-            "this process; swap first, then shard or parallelize the model."
+            "this process; swap first, then shard the model."
         )
     if weight.dtype not in MATMUL_DTYPES:
         raise TypeError(
             f"{name}.weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or "
-            "float64, which a product can compute with; convert the layer with .to(dtype) first."
+            "float64; convert the layer with .to(dtype) first."
         )
     if dim == 0:
         raise ValueError(
@@ -116,8 +114,7 @@ def check_values(name: str, weight: nn.Parameter, dim: int) -> None:
         )
     if weight.is_meta:
         raise ValueError(
-            f"{name}.weight is on meta, which has no numbers, expected some, since the swap "
-            "compares the outputs; load the weights first."
+            f"{name}.weight is on meta, which has no numbers, expected some; load weights first."
         )
 
 
@@ -127,9 +124,8 @@ def check_finite(name: str, table: torch.Tensor) -> None:
     if not finite.all():
         raise ValueError(
             f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
-            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers: zero "
-            "times NaN or infinity is NaN, so a product carries it into every row; repair these "
-            "rows."
+            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers, since "
+            "zero times NaN or infinity is NaN; repair these rows."
         )
 
 
@@ -143,9 +139,8 @@ def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
         local_tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
         if shares_storage(weight, local_tensor):
             raise ValueError(
-                f"the weight of {name} and {tensor_name} are two tensors on one memory, expected "
-                "one Parameter or two memories, since a swap would separate them; tie them by "
-                "assigning one Parameter to both, or clone one."
+                f"the weight of {name} and {tensor_name} are two tensors on one memory, which a "
+                "swap would separate; assign one Parameter to both, or clone one."
             )
 
 
@@ -154,8 +149,7 @@ def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
     if has_hooks(weight):
         raise ValueError(
             f"the weight of {name} has hooks of its own, which expect gradients of shape "
-            f"{tuple(weight.shape)}, and the swap transposes it; remove them first, by .remove() "
-            "of what registering them returned."
+            f"{tuple(weight.shape)}, and the swap transposes it; remove them first."
         )
 
 
@@ -168,8 +162,7 @@ def check_unwrapped(model: nn.Module, names: list[str]) -> None:
         if inside and (wrapped := kinds & WRAPPERS):
             raise TypeError(
                 f"{inside[0]} is in {outer or 'the model'}, a {min(wrapped)}, which would not know "
-                "the new Parameter, expected a model that nothing wraps yet; swap first, wrap "
-                "after."
+                "the new Parameter; swap first, wrap after."
             )
 
 
@@ -195,11 +188,9 @@ def modules_to_swap(
     requested = [names] if isinstance(names, str) else list(names)
     for name in requested:
         if name not in candidates:
-            problem = (
-                f"a {full_name(modules[name])}" if name in modules else "no module of the model"
-            )
+            noun = f"a {full_name(modules[name])}" if name in modules else "no module of the model"
             raise TypeError(
-                f"{name} is {problem}, which cannot be swapped, expected {kind.__name__}; {remedy}."
+                f"{name} is {noun}, which cannot be swapped, expected {kind.__name__}; {remedy}."
             )
     if not requested:
         raise ValueError(

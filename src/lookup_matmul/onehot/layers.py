@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from lookup_matmul.inputs import check_type
-from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_table
+from lookup_matmul.onehot.checks import check_kind, check_no_hooks
 
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
@@ -23,9 +22,8 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     >>> to_linear(torch.nn.Embedding(4, 5), share=False)
     Linear(in_features=4, out_features=5, bias=False)
     """
-    check_type("embedding", embedding, nn.Embedding, "call to_embedding for the way back")
-    check_forward("embedding", embedding, nn.Embedding)
-    weight = require_table("embedding", embedding)
+    remedy = "call to_embedding for the way back"
+    weight = check_kind("embedding", embedding, nn.Embedding, remedy)
     check_no_hooks("embedding", embedding, "remove them first")
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
@@ -49,9 +47,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     >>> embedding, shares_storage(embedding.weight, linear.weight)
     (Embedding(4, 5), True)
     """
-    check_type("linear", linear, nn.Linear, "call to_linear for the way back")
-    check_forward("linear", linear, nn.Linear)
-    weight = require_table("linear", linear)
+    weight = check_kind("linear", linear, nn.Linear, "call to_linear for the way back")
     check_no_hooks("linear", linear, "remove them first")
     return make_embedding(transpose_parameter(weight, share))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from lookup_matmul.inputs import check_id_tensor, check_type
-from lookup_matmul.onehot.checks import check_forward, require_table
+from lookup_matmul.inputs import check_id_tensor
+from lookup_matmul.onehot.checks import check_kind
 
 
 class OneHotLinear(nn.Module):
@@ -39,9 +41,7 @@ class OneHotLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear, padding_idx: int | None = None) -> None:
         super().__init__()
-        check_type("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
-        check_forward("linear", linear, nn.Linear)
-        require_table("linear", linear)
+        check_kind("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
         self.linear = linear
         rows = linear.in_features
         if isinstance(padding_idx, bool) or not isinstance(padding_idx, int | None):
@@ -86,11 +86,9 @@ class OneHotLinear(nn.Module):
         zeros = zero.expand(*ids.shape, self.num_embeddings)
         rows = zeros.scatter(-1, ids.long().unsqueeze(-1), 1)
         kind = ids.device.type
-        if kind != "meta" and torch.is_autocast_enabled(kind):  # autocast has no meta
-            with torch.autocast(kind, enabled=False):
-                output: torch.Tensor = self.linear(rows)
-        else:
-            output = self.linear(rows)
+        is_autocast = kind != "meta" and torch.is_autocast_enabled(kind)  # autocast has no meta
+        with torch.autocast(kind, enabled=False) if is_autocast else nullcontext():
+            output: torch.Tensor = self.linear(rows)
         if self.padding_idx is None:
             return output
         return torch.where((ids != self.padding_idx).unsqueeze(-1), output, output.detach())
