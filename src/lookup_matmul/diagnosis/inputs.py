@@ -8,9 +8,10 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import torch
+from scipy import sparse
 
 from lookup_matmul.inputs import check_id_tensor
-from lookup_matmul.sparse.bags import Bags, is_scipy
+from lookup_matmul.sparse.bags import Bags
 from lookup_matmul.sparse.formats import to_bags
 from lookup_matmul.sparse.sums import dense_rows
 
@@ -73,7 +74,7 @@ class Batch:
             original = bags.ids
         elif isinstance(self.original, torch.Tensor) and self.original.layout is torch.strided:
             original = self.original[mask]
-        elif is_scipy(self.original):
+        elif sparse.issparse(self.original):
             original = self.original[mask.cpu().numpy()]
         return replace(self, original=original, bags=bags, shape=(int(mask.sum()),))
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
-import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
+from scipy import sparse
 
 from lookup_matmul.inputs import ID_DTYPES, check_not_meta, check_vocab_size, find_outside
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 
 class Bags(NamedTuple):
@@ -35,7 +32,7 @@ class Bags(NamedTuple):
     weights: torch.Tensor | None = None
 
 
-Rows: TypeAlias = "sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]"
+Rows: TypeAlias = sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]
 
 
 class Names(NamedTuple):
@@ -49,12 +46,6 @@ class Names(NamedTuple):
 BAGS = Names("ids", "offsets", "weights")
 SCIPY = Names("indices", "indptr", "data")
 TORCH = Names("col_indices", "crow_indices", "values")
-
-
-def is_scipy(rows: object) -> bool:
-    """Return whether ``rows`` is a sparse matrix of SciPy, without importing SciPy."""
-    scipy_sparse = sys.modules.get("scipy.sparse")
-    return scipy_sparse is not None and bool(scipy_sparse.issparse(rows))
 
 
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
@@ -130,11 +121,9 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
     if outside := find_outside(ids, columns, "column", "entries"):
         index, value, message = outside
         row = int(torch.searchsorted(offsets, index[0], right=True)) - 1
-        remedy = (
-            "A negative column does not count from the end: leave the entry out."
-            if value < 0
-            else f"Give the table more rows or correct the {names.ids}."
-        )
+        remedy = f"Give the table more rows or correct the {names.ids}."
+        if value < 0:
+            remedy = "A negative column does not count from the end: leave the entry out."
         raise IndexError(f"row {row} names column {value}, {message} {remedy}")
 
 
@@ -143,7 +132,7 @@ def _check_offsets(offsets: torch.Tensor, entry_count: int, names: Names) -> Non
     name, row_count = names.offsets, len(offsets) - 1
     if not len(offsets):
         raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
-    if (first := int(offsets[0])) != 0:
+    if first := int(offsets[0]):
         raise ValueError(
             f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "
             "subtract the first element if this is a slice of a larger matrix."

@@ -3,10 +3,11 @@
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 
 from lookup_matmul.sparse.bags import (
     BAGS,
@@ -17,11 +18,7 @@ from lookup_matmul.sparse.bags import (
     as_bags,
     check_arrays,
     check_bags,
-    is_scipy,
 )
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
@@ -56,7 +53,7 @@ def read_rows(
         names, shape, bags = TORCH, rows.shape, _from_torch(rows)
     elif isinstance(rows, tuple | list):
         names, bags = BAGS, as_bags(rows)
-    elif is_scipy(rows):
+    elif sparse.issparse(rows):
         names, shape, bags = SCIPY, rows.shape, _from_scipy(rows, copy)  # type: ignore[union-attr]
     else:
         raise TypeError(
@@ -125,8 +122,6 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
            [0., 0., 0., 0.],
            [1., 0., 0., 0.]], dtype=float32)
     """
-    from scipy import sparse  # an optional dependency
-
     check_bags(bags, vocab_size)
     bags = Bags(*bags)
     values = _weights_or_ones(bags, torch.float32).detach()
