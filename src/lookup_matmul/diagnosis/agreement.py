@@ -9,13 +9,7 @@ from lookup_matmul.diagnosis import report
 from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.report import Agreement
-from lookup_matmul.diagnosis.run import (
-    Outcome,
-    Pair,
-    compute_output,
-    describe_error,
-    renormalize_table,
-)
+from lookup_matmul.diagnosis.run import Outcome, Pair, compute_output, describe_error, renormalize
 from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
@@ -53,8 +47,8 @@ def compare_outcomes(
         texts = [f"{name} {failure}" for name, failure in failures.items() if failure]
         return Agreement(report.NOT_COMPARABLE, reason="; ".join(texts))
     if a.shape != b.shape:
-        shapes = f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b"
-        return Agreement(report.DIFFERENT, reason=shapes)
+        reason = f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b"
+        return Agreement(report.DIFFERENT, reason=reason)
     gap = difference(a, b).nan_to_num(torch.inf, torch.inf)
     gap = gap.masked_fill(a.isnan() & b.isnan(), 0.0)
     rounded = torch.as_tensor(bound, dtype=torch.float64, device=gap.device)
@@ -90,10 +84,9 @@ def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor]:
     """Return the gradient of a table, its layout, and the bound of its rounding."""
     no_bound = torch.zeros(0, 0)
     if not side.requires_grad:
-        failure = "has no gradient: its table does not require one"
-        return Outcome(failure=failure), "", no_bound
+        return Outcome(failure="has no gradient: its table does not require one"), "", no_bound
     try:
-        leaf = renormalize_table(side, pair.batch).clone().requires_grad_()
+        leaf = renormalize(side, pair.batch).clone().requires_grad_()
         with torch.enable_grad(), pair.autocast_context():
             output = compute_output(side, pair.batch, leaf)
         # Positive numbers, whose product with a zero is never a negative zero.

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from lookup_matmul.diagnosis.layers import Side, format_rows, join_labels
-from lookup_matmul.diagnosis.run import Pair, renormalize_table
+from lookup_matmul.diagnosis.run import Pair, renormalize
 from lookup_matmul.diagnosis.search import ProposeRemedies, Remedy, change_both, set_options
 from lookup_matmul.equality import bits_differ
 
@@ -58,12 +58,11 @@ def row_width(pair: Pair) -> list[Remedy]:
 
 def ignored_values(pair: Pair) -> list[Remedy]:
     """Propose to use the values of the rows on both sides."""
-    sides = [side for side in pair.with_table if not side.uses_values]
-    if pair.batch.bags.weights is None or not sides:
+    if pair.batch.bags.weights is None:
         return []
+    evidence = "{0} adds up rows without the values, which it has no place for"
     advice = "multiply by the values: EmbeddingBag(..., mode='sum') with per_sample_weights=data"
-    evidence = f"{join_labels(sides)} adds up rows without the values, which it has no place for"
-    return [Remedy("values ignored", advice, set_options(uses_values=True), evidence)]
+    return _propose_option("values ignored", "uses_values", True, evidence, advice, pair)
 
 
 def bag_mode(pair: Pair) -> list[Remedy]:
@@ -80,13 +79,12 @@ def bag_mode(pair: Pair) -> list[Remedy]:
 
 def last_offset(pair: Pair) -> list[Remedy]:
     """Propose to read the last offset as the end of the last bag."""
-    sides = [s for s in pair.sides if s.kind == "EmbeddingBag" and not s.include_last_offset]
-    if not pair.batch.by_offsets or not sides:
+    if not pair.batch.by_offsets:
         return []
+    count = pair.batch.bags.offsets.numel()
+    evidence = f"the last of the {count} offsets is the end, taken for one more row by {{0}}"
     advice = "make the layer with include_last_offset=True, or call it with offsets[:-1]"
-    count, labels = pair.batch.bags.offsets.numel(), join_labels(sides)
-    evidence = f"the last of the {count} offsets is the end, taken for one more row by {labels}"
-    return [Remedy("offsets", advice, set_options(include_last_offset=True), evidence)]
+    return _propose_option("offsets", "include_last_offset", True, evidence, advice, pair)
 
 
 def bias(pair: Pair) -> list[Remedy]:
@@ -123,9 +121,8 @@ def padding_row(pair: Pair) -> list[Remedy]:
         row, opposite = side.padding_idx, pair.opposite(side)
         if row is None or side.table[row].any():
             continue
-        evidence = (
-            f"row {row}, the padding row of {side.label}, is zero there and not in {opposite.name}"
-        )
+        padding = f"row {row}, the padding row of {side.label},"
+        evidence = f"{padding} is zero there and not in {opposite.name}"
         advice = f"zero row {row} of the table of {opposite.name}, too"
         if opposite.kind == "Linear":
             advice += f", which is column {row} of its weight"
@@ -163,7 +160,7 @@ def max_norm(pair: Pair) -> list[Remedy]:
 def _describe_renormalization(sides: list[Side], pair: Pair) -> str:
     texts = []
     for side in sides:
-        changed = bits_differ(renormalize_table(side, pair.batch), side.table).any(1).nonzero()
+        changed = bits_differ(renormalize(side, pair.batch), side.table).any(1).nonzero()
         rows = format_rows(changed.flatten().tolist()) if len(changed) else "no row"
         texts.append(f"{side.label} has max_norm={side.max_norm:g} and rewrites {rows}")
     return "; ".join(texts)
@@ -172,26 +169,26 @@ def _describe_renormalization(sides: list[Side], pair: Pair) -> str:
 def _renormalize_both(limited: Side, pair: Pair) -> Pair:
     """Rescale the rows of both sides, unless reading would still change those of ``limited``."""
 
-    def renormalize(side: Side) -> Side:
+    def shorten_rows(side: Side) -> Side:
         if side.stored_table is None:
             return side
         side = replace(side, max_norm=limited.max_norm, norm_type=limited.norm_type)
         for _ in range(RENORMALIZATIONS):
-            side = replace(side, stored_table=renormalize_table(side, pair.batch))
+            side = replace(side, stored_table=renormalize(side, pair.batch))
         return replace(side, max_norm=None)
 
     side = pair.side(limited.name)
     rows = pair.batch.bags.ids[~pair.batch.out_of_range(len(side.table))]
-    before, after = side.table[rows], renormalize_table(side, pair.batch)[rows]
+    before, after = side.table[rows], renormalize(side, pair.batch)[rows]
     rtol = 8 * torch.finfo(side.table.dtype).eps
     is_settled = torch.allclose(after, before, rtol, 1e-6, equal_nan=True)
-    return change_both(renormalize)(pair) if is_settled else pair
+    return change_both(shorten_rows)(pair) if is_settled else pair
 
 
 def _propose_option(
     name: str, option: str, value: Any, evidence: str, advice: str, pair: Pair
 ) -> list[Remedy]:
-    """Propose a value for an option that changes only gradients, where a side has another."""
+    """Propose a value for an option where a side has another one."""
     sides = [side for side in pair.sides if getattr(side, option) != value]
     if not sides:
         return []

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from lookup_matmul.inputs import check_matmul_dtype, check_weight, full_name
-from lookup_matmul.onehot.checks import check_no_hooks, require_weight
+from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_weight
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
 Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
@@ -84,11 +84,7 @@ def read_side(name: str, layer: Layer) -> Side:
             f"{name} has type {full_name(layer)}, expected torch.nn.Embedding, EmbeddingBag or "
             f"Linear, which hold a table; pass the submodule that you mean, or {as_function}."
         )
-    if type(layer).forward is not kind.forward or "forward" in vars(layer):
-        raise TypeError(
-            f"{name} is a {full_name(layer)} with a forward of its own, expected that of "
-            f"torch.nn.{kind.__name__}; {as_function}."
-        )
+    check_forward(name, layer, kind, as_function)
     weight = require_weight(name, layer)
     check_no_hooks(name, layer, f"{as_function}, or remove them")
     table, requires_grad = _detach_table(f"{name}.weight", weight), weight.requires_grad
@@ -98,10 +94,9 @@ def read_side(name: str, layer: Layer) -> Side:
     options = ["padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"]
     if is_bag := isinstance(layer, nn.EmbeddingBag):
         options += ["mode", "include_last_offset"]
-    values = {option: getattr(layer, option) for option in options}
-    return Side(
-        name, kind.__name__, table, uses_values=is_bag, requires_grad=requires_grad, **values
-    )
+    values: Any = {option: getattr(layer, option) for option in options}
+    values |= {"uses_values": is_bag, "requires_grad": requires_grad}
+    return Side(name, kind.__name__, table, **values)
 
 
 def _detach_table(name: str, weight: torch.Tensor) -> torch.Tensor:

@@ -109,7 +109,7 @@ def run_layer(side: Side, batch: Batch) -> Outcome:
         failure = f"has no row for id {int(ids[invalid][0])}, its rows are 0 to {size - 1}"
         return Outcome(failure=f"{failure}; {int(invalid.sum())} of {ids.numel()} ids are outside")
     try:
-        return Outcome(compute_output(side, batch, renormalize_table(side, batch)))
+        return Outcome(compute_output(side, batch, renormalize(side, batch)))
     except (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         return Outcome(failure=describe_error(error))
 
@@ -144,8 +144,7 @@ def compute_output(side: Side, batch: Batch, table: torch.Tensor) -> torch.Tenso
     if batch.is_single_ids and side.kind != "EmbeddingBag":
         rows = F.embedding(ids, table, side.padding_idx, **gradient_options)
         return rows.reshape(*batch.shape, -1)
-    if weights is not None:
-        weights = weights.to(table.dtype) if side.uses_values else None
+    weights = weights.to(table.dtype) if weights is not None and side.uses_values else None
     is_bag = side.kind == "EmbeddingBag"  # other kinds have no mode, offsets or padding
     sums = F.embedding_bag(
         ids,
@@ -160,7 +159,7 @@ def compute_output(side: Side, batch: Batch, table: torch.Tensor) -> torch.Tenso
     return sums if batch.by_offsets else sums.reshape(*batch.shape, -1)
 
 
-def renormalize_table(side: Side, batch: Batch) -> torch.Tensor:
+def renormalize(side: Side, batch: Batch) -> torch.Tensor:
     """Return the table with the rows that are read rescaled to ``max_norm``, if there is one."""
     if side.max_norm is None:
         return side.table

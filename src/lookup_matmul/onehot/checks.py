@@ -14,14 +14,19 @@ from lookup_matmul.inputs import MATMUL_DTYPES, check_type, full_name
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
 
-def check_kind(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> nn.Parameter:
-    """Return the table of a layer, or raise unless it has the ``forward`` of its class ``kind``."""
-    check_type(name, layer, kind, remedy)
+def check_forward(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> None:
+    """Raise unless a layer has the ``forward`` of its class ``kind``."""
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {type(layer).__name__} with a forward of its own, expected that of "
-            f"torch.nn.{kind.__name__}; make the other layer yourself and copy the table."
+            f"torch.nn.{kind.__name__}; {remedy}."
         )
+
+
+def check_kind(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> nn.Parameter:
+    """Return the table of a layer, or raise unless it computes as its class ``kind`` does."""
+    check_type(name, layer, kind, remedy)
+    check_forward(name, layer, kind, "make the other layer yourself and copy the table")
     return require_table(name, layer)
 
 
