@@ -16,27 +16,20 @@ class OneHotLinear(nn.Module):
     """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
 
     ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
-    not copied, as a child of this module, so that tools that replace or hook Linears by type reach
-    it; :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no gradient
-    from this layer, as in an Embedding; −1 is the last row.
+    not copied, as a child of this module, where tools that replace or hook Linears reach it;
+    :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no gradient from
+    this layer, as in an Embedding; −1 is the last row. A call allocates ``ids.numel() * vocabulary
+    size`` numbers of the table's dtype, whatever :class:`torch.autocast`.
 
     Raise TypeError if ``linear`` is not a Linear or has a ``forward`` of its own, if
     ``padding_idx`` is not an ``int``, and if ids are not int32 or int64. Raise ValueError if the
     Linear has a bias, or a weight that is uninitialized or computed from other parameters, and if
-    ``padding_idx`` is not a row number. Values of ids are left to torch, since tracers do not know
-    them: a bad one is a ``RuntimeError`` on a CPU, and a device-side assertion on CUDA.
+    ``padding_idx`` is not a row number. Values of ids are left to torch: a bad one is a
+    ``RuntimeError`` on a CPU, and a device-side assertion on CUDA.
 
-    A call allocates ``ids.numel() * vocabulary size`` numbers of the table's dtype, which
-    :class:`torch.autocast` does not change.
-
-    >>> layer = OneHotLinear(torch.nn.Linear(4, 5, bias=False))
-    >>> layer
-    OneHotLinear(
-      (linear): Linear(in_features=4, out_features=5, bias=False)
-    )
-    >>> ids = torch.tensor([2, 3, 1])
-    >>> torch.equal(layer(ids), layer.linear.weight.T[ids])
-    True
+    >>> layer, ids = OneHotLinear(torch.nn.Linear(4, 5, bias=False)), torch.tensor([2, 3, 1])
+    >>> layer.linear, torch.equal(layer(ids), layer.linear.weight.T[ids])
+    (Linear(in_features=4, out_features=5, bias=False), True)
     """
 
     def __init__(self, linear: nn.Linear, padding_idx: int | None = None) -> None:
