@@ -61,7 +61,6 @@ def _bits(number: torch.Tensor, mantissa_bits: int) -> str:
 
 
 def _bit_x(bit: int) -> float:
-    """Return the x of a bit; gaps separate sign, exponent and mantissa."""
     return MARGIN + bit * BIT_WIDTH + GAP * ((bit >= 1) + (bit >= 1 + EXPONENT))
 
 

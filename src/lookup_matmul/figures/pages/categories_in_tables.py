@@ -7,10 +7,7 @@ from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
 
 def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
-    """Draw keys, a table of ``size`` rows, and an arrow from each key to its row.
-
-    A row that several keys share shows their number.
-    """
+    """Draw keys, a table of ``size`` rows with shared ones marked, and an arrow from each key."""
     counts, height = Counter(rows.values()), max(len(rows), size)
     key_y, row_y = (
         [1.5 + 1.25 * (k + (height - count) / 2) for k in range(count)]

@@ -13,8 +13,7 @@ POINT = 1 / CELL_HEIGHT
 def draw_csr(matrix: sparse.csr_array) -> Drawing:
     """Draw a small CSR matrix above its arrays: indices, data and indptr.
 
-    Entries have the colors of their columns. Brackets group the entries of each row in the arrays,
-    and offsets are below the positions where rows begin and end.
+    Entries have the colors of their columns; brackets group those of a row.
     """
     ids, values, offsets = (x.tolist() for x in (matrix.indices, matrix.data, matrix.indptr))
     rows, columns = matrix.shape

@@ -10,10 +10,7 @@ TABLE_X, TABLE_WIDTH, MODEL_X, RIGHT = 4.0, 74.0, 152.0, 322.0
 
 
 def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) -> Drawing:
-    """Draw a text on its way through a language model that looks up and multiplies one table.
-
-    All tokens but the last are inputs, and all but the first are targets.
-    """
+    """Draw the way of a text, all but its last token, through a model that uses one table twice."""
     inputs, targets = ids[:-1].tolist(), ids[1:].tolist()
     n, sheet = len(inputs), Sheet(RIGHT + 4)
     width = (RIGHT - MODEL_X) / n

@@ -8,10 +8,7 @@ LABEL_WIDTH, CELL_WIDTH, GAP = 76, 24, 14
 
 
 def draw_cuts(rows: int, columns: int) -> Drawing:
-    """Draw two tables: one on each machine, cut by rows, and cut by columns.
-
-    Each cell shows the machine that stores it.
-    """
+    """Draw two tables on two machines: whole, cut by rows, and cut by columns."""
     sheet = Sheet(LABEL_WIDTH + 2 * columns * CELL_WIDTH + 20, 19)
     table_x = [LABEL_WIDTH + table * (columns * CELL_WIDTH + GAP) for table in range(2)]
     for name, x in zip("AB", table_x, strict=True):

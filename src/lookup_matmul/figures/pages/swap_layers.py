@@ -15,10 +15,7 @@ WORD_WIDTH, CHANGE_WIDTH, GAP = 50, 21, 14  # of a word and of a cell in draw_re
 
 
 def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -> Drawing:
-    """Draw the shapes of inputs and outputs of both layers side by side.
-
-    Raise AssertionError if the outputs are not bitwise equal.
-    """
+    """Draw inputs and outputs of both layers; raise AssertionError if outputs differ."""
     assert_bitwise_equal(layer(ids), embedding(ids))
     rows, dim, picked = layer.num_embeddings, layer.embedding_dim, ids.tolist()
     count, height = len(picked), 0.55 * len(picked)
@@ -69,8 +66,8 @@ def draw_replacements(
 ) -> Drawing:
     """Draw what each word at each place of a sentence changes, predicted and true.
 
-    ``predicted`` and ``true`` have shape (words of the sentence, number of words). Changes above
-    ``needed`` are shaded and bold, and the largest of each half has a thick frame.
+    Both have shape (words of the sentence, number of words). Changes above ``needed`` are shaded
+    and bold, and the largest of each half has a thick frame.
     """
     places = len(sentence)
     sheet = Sheet(WORD_WIDTH + 2 * places * CHANGE_WIDTH + GAP, 19)

@@ -17,10 +17,7 @@ WORD = re.compile(r"\w\w+")  # as scikit-learn's vectorizers
 def draw_bag_of_words(
     text: str, vocabulary: Mapping[str, int], weight: torch.Tensor, classes: Sequence[str]
 ) -> Drawing:
-    """Draw a text, the rows of the table that its words pick, and their sum.
-
-    Words outside of the vocabulary have no row. ``weight`` has a column for each class.
-    """
+    """Draw a text, the rows of the table that its words pick, and their sum; others have no row."""
     words, sheet = text.split(), Sheet(WIDTH)
     counts = {word: words.count(word) for word in words if word in vocabulary}
     ids = torch.tensor([vocabulary[word] for word in counts])
@@ -75,9 +72,8 @@ def draw_message_votes(
 ) -> Drawing:
     """Draw how much each known word of a text adds to each class, and the sums.
 
-    ``vocabulary`` maps each word to its row of ``idf``, of shape (vocabulary size,), and of
-    ``weight``, which has a column for each class. The drawing holds both, rounded to 2 and 3
-    decimals, so that ``votes.js`` can do the same for what a reader types.
+    ``vocabulary`` maps words to rows of ``idf``, of shape (vocabulary size,), and of ``weight``,
+    with a column for each class. The drawing holds both, rounded, for ``votes.js``.
     """
     counts = Counter(word for word in WORD.findall(text.lower()) if word in vocabulary)
     ids = torch.tensor([vocabulary[word] for word in counts], dtype=torch.int64)

@@ -13,10 +13,7 @@ X, CELL_WIDTH = 4.0, 25.0
 
 
 def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tensor) -> Drawing:
-    """Draw the weights of an Embedding and a Linear, and their numbers in the order of memory.
-
-    Strides determine the order. Numbers have the colors of their ids.
-    """
+    """Draw both weights, and their numbers in the order of memory, which strides determine."""
     rows, dim = embedding_weight.shape
     ids = torch.arange(rows).unsqueeze(1).expand(rows, dim)
     layers = [
@@ -82,7 +79,6 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
 
 
 def _mean_y(targets: Sequence[int], name_y: Sequence[float]) -> list[float]:
-    """Return the mean y of the names that lead to each target."""
     return [
         fmean(y for target, y in zip(targets, name_y, strict=True) if target == t)
         for t in range(max(targets) + 1)

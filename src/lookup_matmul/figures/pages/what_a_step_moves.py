@@ -8,10 +8,7 @@ X, CELL_WIDTH = 24.0, 36.0
 
 
 def draw_moves(moved: torch.Tensor, used: torch.Tensor, alt: str) -> Drawing:
-    """Draw rows against steps: shaded where a row moved, with a dot where the batch used it.
-
-    ``moved`` and ``used`` are boolean and have shape (rows, steps).
-    """
+    """Draw rows, shaded where they moved, against steps, with a dot where the batch used a row."""
     rows, steps = moved.shape
     sheet = Sheet(X + steps * CELL_WIDTH + 8, 22)
     sheet.text(X, 0.5, "row of the table", anchor="start")

@@ -9,10 +9,7 @@ from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 
 
 def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
-    """Draw a table, its one-hot product and its lookup, and outline each number that is not finite.
-
-    Arrows lead from such numbers in the table to the product.
-    """
+    """Draw a table, its one-hot product and its lookup, and mark each number that is not finite."""
     picked, (vocab_size, dim) = ids.tolist(), weight.shape
     right = cell_x(max(4, dim))
     product_top = vocab_size + 2.5

@@ -11,10 +11,9 @@ Question = tuple[str, str, str, str]  # text, answer that ends here, its choice,
 
 
 def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Drawing:
-    """Draw groups of questions: one answer leads right to a choice, the other down.
+    """Draw numbered questions: one answer leads right to a choice, the other down.
 
-    Each heading maps to its questions and to the choice below the last of them. Questions are
-    numbered throughout; a newline in a text begins its second line.
+    Each heading maps to its questions and the choice below them; a newline begins a second line.
     """
     sheet, sentences = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT), []
     y, number = 0.0, 0
@@ -43,7 +42,6 @@ def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Draw
 
 
 def _draw_box(sheet: Sheet, x: float, y: float, text: str, is_choice: bool = False) -> None:
-    """Draw a box with one or two lines of text."""
     colors = (PICK, MARK) if is_choice else ("none", INK)
     sheet.cell(x, y, BOX_WIDTH, height=BOX_HEIGHT, colors=colors, stroke_width=1.2)
     lines = text.split("\n")

@@ -10,10 +10,7 @@ from lookup_matmul.figures.tables import format_values
 
 
 def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[str] = ()) -> Drawing:
-    """Draw two outputs of the same dtype and width, and mark the numbers that differ in any bit.
-
-    A row that only one of them has differs as a whole.
-    """
+    """Draw two outputs of one dtype and width, and mark numbers that differ or only one has."""
     tensors = {name: output.detach() for name, output in outputs.items()}
     (a, first), (b, second) = tensors.items()
     texts = {name: list(map(format_values, output)) for name, output in tensors.items()}
