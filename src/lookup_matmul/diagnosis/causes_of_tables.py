@@ -100,10 +100,7 @@ def _find_moves(a: torch.Tensor, b: torch.Tensor) -> tuple[Moves, str]:
 def _match_rows(
     mark: Callable[[torch.Tensor], torch.Tensor], a: torch.Tensor, b: torch.Tensor
 ) -> Moves:
-    """Match the rows of a that differ from those of b to other rows of b with equal marks.
-
-    There are no moves if more than one row has no match.
-    """
+    """Match rows of a that differ from those of b to other rows of b, unless two have no match."""
     if _have_unmatched_rows(*(mark(table[:, :LEADING_COLUMNS]) for table in (a, b))):
         return {}
     a_rows, b_rows = ([row.tobytes() for row in mark(t).cpu().numpy()] for t in (a, b))

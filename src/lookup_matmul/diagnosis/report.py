@@ -26,10 +26,8 @@ class Agreement:
     one side is NaN or infinite, ``bound`` the most that rounding allows at any index, 0.0 if no sum
     is rounded. ``reason`` names another difference, such as that of the shapes.
 
-    >>> weight = torch.arange(8.0).reshape(4, 2)
-    >>> compare(weight, weight + 0.5, torch.tensor([1])).before
-    different: 2 of 2 numbers, the first at [0, 0]: 2.0 in a, 2.5 in b; the largest difference \
-is 0.5
+    >>> compare(torch.eye(2), torch.eye(2) + 0.5, torch.tensor([1])).before.values
+    (0.0, 0.5)
     """
 
     verdict: str

@@ -108,7 +108,6 @@ def _start_context() -> Any:
 def _receive_results(
     processes: list[BaseProcess], connections: list[Connection], folder: Path, timeout_s: float
 ) -> list[Any]:
-    """Receive the result of each process, and raise as soon as one fails."""
     results: dict[int, Any] = {}
     deadline = time.monotonic() + timeout_s
     while len(results) < len(connections):

@@ -110,7 +110,6 @@ def _redirect_output(path: Path) -> None:
 
 
 def _exit_with_parent() -> None:
-    """Exit when the parent process has ended."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
@@ -118,7 +117,6 @@ def _exit_with_parent() -> None:
 
 
 def _use_loopback_interface() -> None:
-    """Make gloo listen on the loopback interface instead of the address of the host."""
     loopback_names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
     if loopback_names:
         os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]

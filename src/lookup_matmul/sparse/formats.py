@@ -24,22 +24,20 @@ from lookup_matmul.sparse.bags import (
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     """Convert sparse rows to the arguments of an embedding bag without copying.
 
-    Unsorted columns, duplicates, stored zeros and empty rows are allowed; with ``check=False``
-    nothing is checked. Return :class:`Bags` that share memory with ``rows``, so that changes of the
-    matrix, such as SciPy makes even in ``rows != 0``, change them, too; gradients flow to the
-    values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
-    Dtypes do not change: for an EmbeddingBag, convert a float64 matrix with
-    ``rows.astype(numpy.float32)``.
+    Unsorted columns, duplicates, stored zeros and empty rows are allowed. Return :class:`Bags` that
+    share memory with ``rows`` and change with it, as even ``rows != 0`` of SciPy changes it;
+    gradients flow to the values of a torch CSR tensor. SciPy arrays that are read-only or not
+    contiguous are copied. Dtypes do not change: :class:`torch.nn.EmbeddingBag` needs that of its
+    table.
 
     Raise TypeError for rows of another type, format or dtype, ValueError for arrays that do not fit
     together (see :func:`check_bags`) or are not in native byte order, and IndexError for a column
-    outside of the matrix.
+    outside of the matrix; with ``check=False`` nothing is checked.
 
     >>> from scipy import sparse
-    >>> rows = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]])
-    >>> to_bags(rows).ids, to_bags(rows).offsets, to_bags(rows).weights
-    (tensor([1, 3, 0], dtype=torch.int32), tensor([0, 2, 2, 3], dtype=torch.int32), \
-tensor([2, 3, 1]))
+    >>> to_bags(sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]]))
+    Bags(ids=tensor([1, 3, 0], dtype=torch.int32), \
+offsets=tensor([0, 2, 2, 3], dtype=torch.int32), weights=tensor([2, 3, 1]))
     """
     return read_rows(rows, None, None, check=check)
 

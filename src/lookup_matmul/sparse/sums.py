@@ -14,7 +14,9 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
 
     This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``. It equals
     :func:`dense_matmul` up to rounding, but does not read rows without an entry, and has neither
-    second derivatives nor forward mode.
+    second derivatives nor forward mode. The error of a row with ``n`` entries is at most
+    ``rounding_bound(n + 1, dtype)``, or ``n + 2`` for converted values, times the sum of the
+    absolute values of its terms.
 
     The rows have any format of :func:`to_bags`. Empty rows give zeros, duplicates add up, and
     values of another dtype are converted. ``weight`` has shape (vocabulary size, embedding
@@ -25,13 +27,9 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     Raise TypeError for an argument of another type, format or dtype, ValueError if the number of
     columns differs from the number of rows of ``weight``, arrays do not fit together or a tensor is
     on ``meta``, and IndexError for a column outside of the vocabulary. With ``check=False`` nothing
-    is checked, and a broken matrix may crash the process.
-
-    The error of a row with ``n`` entries is at most ``rounding_bound(n + 1, dtype)``, or ``n + 2``
-    for converted values, times the sum of the absolute values of its terms. On a CPU, torch adds up
-    float16 and bfloat16 gradients of ``weight`` in that dtype; train such a table in float32. The
-    checks and torch CSR tensors break the graph of :func:`torch.compile`; convert the latter with
-    :func:`to_bags`, also before a transform of :mod:`torch.func`.
+    is checked, and a broken matrix may crash the process. Under :func:`torch.compile` and
+    :mod:`torch.func`, convert a torch CSR tensor with :func:`to_bags` first; checks break the
+    graph.
 
     >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
     >>> sum_of_rows(bags, torch.arange(8.0).reshape(4, 2))
