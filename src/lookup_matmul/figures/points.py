@@ -1,6 +1,7 @@
 """Rows of two numbers as points with names."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,10 +46,8 @@ def draw_points(
         line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "ls": ":", "shrinkB": 3}
         positions = (markers - corner) * AXES_SHARE * SIZE / side
         for k, (x, y, alignment) in place_names(positions, len(points)).items():
-            note = ax.annotate(
-                names[k], points[k], (x, y), textcoords="axes points", arrowprops=line
-            )
-            note.set(ha=alignment, va="center")
+            options: Any = {"textcoords": "axes points", "ha": alignment, "va": "center"}
+            ax.annotate(names[k], points[k], (x, y), arrowprops=line, **options)
         return to_drawing(ax, alt)
 
 

@@ -13,11 +13,8 @@ ROLES = {"ink": INK, "quiet": QUIET, "line": LINE, "pick": PICK, "mark": MARK, "
 # Each stroke is dark enough for text on white; the fill at its index is light enough to write on.
 STROKES = ["#0a52a8", "#963a02", "#116329", "#6f42c1", "#a40e26", "#0e6b74", "#7d4e00", "#99286e"]
 FILLS = ["#dcefff", "#ffe3b3", "#d6f5dc", "#ebdfff", "#ffdcd8", "#cdf3f4", "#fbeeb0", "#ffdcee"]
-COLORS = (
-    ROLES
-    | {f"stroke-{k}": color for k, color in enumerate(STROKES)}
-    | {f"fill-{k}": color for k, color in enumerate(FILLS)}
-)
+COLORS = ROLES | {f"stroke-{k}": color for k, color in enumerate(STROKES)}
+COLORS |= {f"fill-{k}": color for k, color in enumerate(FILLS)}
 # What an SVG contains for each color: the page's property, with the default as its fallback.
 CSS_VALUES = {color: f"var(--figure-{name}, {color})" for name, color in COLORS.items()}
 

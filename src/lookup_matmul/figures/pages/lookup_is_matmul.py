@@ -5,28 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from lookup_matmul.figures import sheet
 from lookup_matmul.figures.axes import TEXT_OUTLINE
 from lookup_matmul.figures.points import NAME_WIDTH, place_names
-from lookup_matmul.figures.sheet import (
-    CSS_VALUES,
-    FONT_SIZE,
-    INK,
-    LINE,
-    MARK,
-    OTHER,
-    QUIET,
-    Drawing,
-    to_svg,
-)
 
 SIZE, MARGIN = 330.0, 46.0  # the margin has room for a name
-COLORS = (MARK, OTHER, INK)
+COLORS = (sheet.MARK, sheet.OTHER, sheet.INK)
 MARKERS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "M-4 -4h8v8h-8z", "M-5 4L0 -5L5 4z")
 
 
 def draw_training(
     tables: Mapping[int, torch.Tensor], names: Sequence[str], groups: Sequence[int]
-) -> Drawing:
+) -> sheet.Drawing:
     """Draw the rows of a table after several training steps; the page shows one step at a time.
 
     ``tables`` maps each step to a table of shape (number of names, 2); each name has a group from 0
@@ -42,11 +32,11 @@ def draw_training(
         x, y = points[:, k, 0], SIZE - points[:, k, 1]
         name_x, name_y = np.array([_left_edge(frame[k]) for frame in places]).T
         start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
-        color, marker = CSS_VALUES[COLORS[group]], MARKERS[group]
+        color, marker = sheet.CSS_VALUES[COLORS[group]], MARKERS[group]
         lines += [
             f'<line {start} {_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>',
             f"<line {_frames(x1=x, y1=y, x2=name_x + NAME_WIDTH / 2, y2=SIZE - name_y)} "
-            f'style="stroke: {CSS_VALUES[QUIET]}; stroke-dasharray: 1 2"/>',
+            f'style="stroke: {sheet.CSS_VALUES[sheet.QUIET]}; stroke-dasharray: 1 2"/>',
         ]
         markers.append(
             f'<path d="{marker}" transform="translate({x[-1]:.1f} {y[-1]:.1f})" '
@@ -54,18 +44,17 @@ def draw_training(
         )
         name_frames = _frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
         texts.append(f"<text {name_frames}>{name}</text>")
-    alt = (
-        f"{len(names)} points with names, at the steps {', '.join(map(str, tables))} of a training."
-    )
+    steps = ", ".join(map(str, tables))
+    alt = f"{len(names)} points with names, at the steps {steps} of a training."
     elements = (
         f'<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
-        f'style="fill: none; stroke: {CSS_VALUES[LINE]}"/>'
+        f'style="fill: none; stroke: {sheet.CSS_VALUES[sheet.LINE]}"/>'
         f"<g>{''.join(lines)}</g><g>{''.join(markers)}</g>"
-        f'<g text-anchor="middle" style="fill: {CSS_VALUES[INK]}; font-size: {FONT_SIZE:g}px; '
-        f'{TEXT_OUTLINE}">{"".join(texts)}</g>'
+        f'<g text-anchor="middle" style="fill: {sheet.CSS_VALUES[sheet.INK]}; '
+        f'font-size: {sheet.FONT_SIZE:g}px; {TEXT_OUTLINE}">{"".join(texts)}</g>'
     )
-    steps = f' data-steps="{" ".join(map(str, tables))}" class='
-    return Drawing(to_svg(SIZE, SIZE, alt, elements).replace(" class=", steps, 1), alt)
+    data = f' data-steps="{" ".join(map(str, tables))}" class='
+    return sheet.Drawing(sheet.to_svg(SIZE, SIZE, alt, elements).replace(" class=", data, 1), alt)
 
 
 def _left_edge(place: tuple[float, float, str]) -> tuple[float, float]:

@@ -20,9 +20,8 @@ def draw_sum_of_rows(
     sheet = Sheet(x + max(3, dim) * CELL_WIDTH + 12)  # at least as wide as the title
     sheet.text(x, 0.5, "value × row of the table", QUIET, "start")
     for k, (name, row) in enumerate(zip(names[:vocab_size], weight, strict=True)):
-        label, colors = (
-            (f"{factors[k]:.4g}  × {name}", id_colors(k)) if k in picked else (name, None)
-        )
+        label = f"{factors[k]:.4g}  × {name}" if k in picked else name
+        colors = id_colors(k) if k in picked else None
         sheet.row(1 + k, label, [f"{value:.4g}" for value in row], colors, x=x)
     sheet.line((4, vocab_size + 1.2), (x + dim * CELL_WIDTH, vocab_size + 1.2))
     sheet.row(vocab_size + 1.4, "total", [f"{value:.4g}" for value in total], x=x)
