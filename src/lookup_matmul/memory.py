@@ -59,10 +59,9 @@ def allocation_sizes(call: Call) -> list[int]:
     this is torch's legacy profiler. It warns of the release of older memory, unless
     ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` at torch's import.
     """
-    options: Any = dict.fromkeys(
-        ("report_input_shapes", "with_stack", "with_flops", "with_modules"), False
-    )
-    options |= {"experimental_config": _profiler._ExperimentalConfig(), "profile_memory": True}
+    names = ("report_input_shapes", "with_stack", "with_flops", "with_modules")
+    options: Any = dict.fromkeys(names, False) | {"profile_memory": True}
+    options["experimental_config"] = _profiler._ExperimentalConfig()
     settings = _profiler.ProfilerConfig(_profiler.ProfilerState.CPU, **options)
     _autograd._enable_profiler_legacy(settings)
     try:

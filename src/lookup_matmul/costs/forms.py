@@ -17,9 +17,8 @@ def sample_inputs(case: Case, device: str) -> list[torch.Tensor]:
     """Return ids, table, the gradient that arrives for each id, and its weight in its bag."""
     options: Any = {"generator": torch.Generator(device).manual_seed(0), "device": device}
     ids = torch.randint(case.vocab_size, (case.ids,), **options)
-    table, row_gradients = (
-        torch.randn(n, case.dim, **options) for n in (case.vocab_size, case.ids)
-    )
+    table = torch.randn(case.vocab_size, case.dim, **options)
+    row_gradients = torch.randn(case.ids, case.dim, **options)
     weights = torch.rand(case.ids, **options)
     return [ids, *(tensor.to(DTYPES[case.dtype]) for tensor in (table, row_gradients, weights))]
 
@@ -38,9 +37,8 @@ def make_call(case: Case, inputs: list[torch.Tensor]) -> Callable[[], torch.Tens
         return partial(torch.compile(function, dynamic=False), ids, table)
     if case.form == ALONE:
         rows = one_hot(ids, case.vocab_size, dtype=table.dtype, check=False)
-        return partial(
-            torch.mm, *((rows, table) if case.direction == "forward" else (rows.T, row_gradients))
-        )
+        factors = (rows, table) if case.direction == "forward" else (rows.T, row_gradients)
+        return partial(torch.mm, *factors)
     if case.bags:
         offsets = torch.arange(0, case.ids + 1, case.ids // case.bags, device=ids.device)
         if case.form == BAG:
