@@ -115,18 +115,12 @@ def _bound_outputs(pair: Pair) -> torch.Tensor | float:
 
 
 def _bound_output(side: Side, batch: Batch) -> torch.Tensor:
-    ids, offsets, weights = batch.bags
-    sums = F.embedding_bag(
-        torch.arange(len(ids), device=ids.device),
-        side.table[ids].double().nan_to_num(0.0, 0.0, 0.0).abs(),
-        offsets,
-        mode="sum",
-        per_sample_weights=None if weights is None else weights.double().abs(),
-        include_last_offset=True,
-    )
+    counts = batch.bags.offsets.diff()
+    rows = side.table[batch.bags.ids].nan_to_num(0.0, 0.0, 0.0)
+    sums = _sum_magnitudes(rows, batch.bags.weights, batch.bag_indices, len(counts))
     if side.bias is not None:
         sums = sums + side.bias.double().abs()
-    terms = offsets.diff() + _count_extra_roundings(side, batch) + (side.bias is not None)
+    terms = counts + _count_extra_roundings(side, batch) + (side.bias is not None)
     dtype = side.table.dtype
     # The theorem excludes underflow, which costs at most the smallest normal number per term.
     underflow = terms.unsqueeze(1) * torch.finfo(dtype).smallest_normal
@@ -140,13 +134,21 @@ def _bound_output(side: Side, batch: Batch) -> torch.Tensor:
 def _bound_gradient(side: Side, batch: Batch, output_gradient: torch.Tensor) -> torch.Tensor:
     """Bound the rounding of a table's gradient, shape (vocabulary size, embedding dimension)."""
     ids, _, weights = batch.bags
-    terms = output_gradient.flatten(0, -2).double().abs()[batch.bag_indices]
-    if weights is not None:
-        terms = terms * weights.double().abs().unsqueeze(1)
-    sums = terms.new_zeros(side.table.shape).index_add_(0, ids, terms)
+    rows = output_gradient.flatten(0, -2)[batch.bag_indices]
+    sums = _sum_magnitudes(rows, weights, ids, len(side.table))
     counts = torch.bincount(ids, minlength=len(sums))
     counts += _count_extra_roundings(side, batch) * (counts > 0)
     return _rounding_factors(counts, side.table.dtype).unsqueeze(1) * sums
+
+
+def _sum_magnitudes(
+    rows: torch.Tensor, weights: torch.Tensor | None, indices: torch.Tensor, size: int
+) -> torch.Tensor:
+    """Add up the absolute values of rows, times those of their weights, by their indices."""
+    terms = rows.double().abs()
+    if weights is not None:
+        terms = terms * weights.double().abs().unsqueeze(1)
+    return terms.new_zeros(size, terms.shape[1]).index_add_(0, indices, terms)
 
 
 def _count_extra_roundings(side: Side, batch: Batch) -> int:

@@ -23,22 +23,17 @@ def dtype(pair: Pair) -> list[Remedy]:
     if len(set(candidates)) < 2:
         return []
     evidence = ", ".join(f"{label} is {dtype}" for label, dtype in dtypes.items())
-    return [
-        Remedy(
-            "dtype",
-            f"compute both in {dtype}, with .to({dtype})",
-            change_both(partial(_convert, dtype)),
-            evidence,
-        )
-        for dtype in candidates
-    ]
+    remedies = []
+    for dtype in candidates:
+        advice = f"compute both in {dtype}, with .to({dtype})"
+        remedies.append(Remedy("dtype", advice, change_both(partial(_convert, dtype)), evidence))
+    return remedies
 
 
 def _convert(dtype: torch.dtype, side: Side) -> Side:
     table = None if side.stored_table is None else side.table.to(dtype)
-    return replace(
-        side, stored_table=table, bias=None if side.bias is None else side.bias.to(dtype)
-    )
+    bias = None if side.bias is None else side.bias.to(dtype)
+    return replace(side, stored_table=table, bias=bias)
 
 
 def autocast(pair: Pair) -> list[Remedy]:

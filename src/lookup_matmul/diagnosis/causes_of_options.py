@@ -146,13 +146,9 @@ def max_norm(pair: Pair) -> list[Remedy]:
     side = sides[0]
     advice = f"shorten the rows of the other in the same way, to max_norm={side.max_norm:g}"
     evidence = f"{side.label} has max_norm={side.max_norm:g} and shortened rows when it read before"
+    no_limit, describe = set_options(max_norm=None), partial(_describe_renormalization, sides)
     return [
-        Remedy(
-            "max_norm",
-            "read without max_norm (max_norm=None)",
-            set_options(max_norm=None),
-            partial(_describe_renormalization, sides),
-        ),
+        Remedy("max_norm", "read without max_norm (max_norm=None)", no_limit, describe),
         Remedy("max_norm", advice, partial(_renormalize_both, side), evidence),
     ]
 

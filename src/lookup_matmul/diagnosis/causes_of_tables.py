@@ -150,15 +150,12 @@ def weights(pair: Pair) -> list[Remedy]:
         copy = torch.cat([copy, target.table[len(table) :]])
         return pair.with_side(replace(target, stored_table=copy))
 
-    return [
-        Remedy(
-            "weights",
-            _write_copy_advice(source, pair.opposite(source)),
-            partial(copy_table, source.name),
-            _describe_weights,
-        )
-        for source in pair.sides
-    ]
+    remedies = []
+    for source in pair.sides:
+        advice = _write_copy_advice(source, pair.opposite(source))
+        copy = partial(copy_table, source.name)
+        remedies.append(Remedy("weights", advice, copy, _describe_weights))
+    return remedies
 
 
 def _write_copy_advice(source: Side, target: Side) -> str:

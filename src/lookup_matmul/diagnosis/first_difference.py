@@ -102,9 +102,7 @@ def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, .
 
     state = dict(chain(model.named_parameters(), model.named_buffers()))
     devices = {tensor.device for tensor in state.values() if tensor.is_cuda}
-    with ExitStack() as stack:
-        stack.enter_context(torch.random.fork_rng(devices))
-        stack.enter_context(torch.no_grad())
+    with torch.random.fork_rng(devices), torch.no_grad(), ExitStack() as stack:
         for name in names:
             hook = partial(copy_output, name)
             stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
@@ -140,22 +141,15 @@ def compute_output(side: Side, batch: Batch, table: torch.Tensor) -> torch.Tenso
         product = F.linear(rows, table.to(dtype).T, bias)
         return product.to(table.dtype) if side.in_float64 else product
     ids, offsets, weights = batch.bags
-    gradient_options = {"scale_grad_by_freq": side.scale_grad_by_freq, "sparse": side.sparse}
+    options: Any = {"scale_grad_by_freq": side.scale_grad_by_freq, "sparse": side.sparse}
     if batch.is_single_ids and side.kind != "EmbeddingBag":
-        rows = F.embedding(ids, table, side.padding_idx, **gradient_options)
+        rows = F.embedding(ids, table, side.padding_idx, **options)
         return rows.reshape(*batch.shape, -1)
     weights = weights.to(table.dtype) if weights is not None and side.uses_values else None
     is_bag = side.kind == "EmbeddingBag"  # other kinds have no mode, offsets or padding
-    sums = F.embedding_bag(
-        ids,
-        table,
-        offsets,
-        mode=side.mode if is_bag else "sum",
-        per_sample_weights=weights,
-        include_last_offset=side.include_last_offset or not (is_bag and batch.by_offsets),
-        padding_idx=side.padding_idx if is_bag else None,
-        **gradient_options,
-    )
+    options |= {"mode": side.mode, "padding_idx": side.padding_idx} if is_bag else {"mode": "sum"}
+    options["include_last_offset"] = side.include_last_offset or not (is_bag and batch.by_offsets)
+    sums = F.embedding_bag(ids, table, offsets, per_sample_weights=weights, **options)
     return sums if batch.by_offsets else sums.reshape(*batch.shape, -1)
 
 
