@@ -53,12 +53,9 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
 
 
 def allocation_sizes(call: Call) -> list[int]:
-    """Return the bytes of each allocation of a call, and of each release as a negative number.
-
-    :mod:`torch.profiler` would write to standard error and end a process with other threads, so
-    this is torch's legacy profiler. It warns of the release of older memory, unless
-    ``TORCH_CPP_LOG_LEVEL`` was ``ERROR`` at torch's import.
-    """
+    """Return the bytes of each allocation of a call, and of each release as a negative number."""
+    # torch.profiler would write to standard error and end a process that has other threads. Without
+    # TORCH_CPP_LOG_LEVEL=ERROR, this legacy profiler warns when older memory is released.
     names = ("report_input_shapes", "with_stack", "with_flops", "with_modules")
     options: Any = dict.fromkeys(names, False) | {"profile_memory": True}
     options["experimental_config"] = _profiler._ExperimentalConfig()

@@ -37,10 +37,7 @@ def compare_outcomes(
     bound: torch.Tensor | float = 0.0,
     mismatch: str = "",
 ) -> Agreement:
-    """Compare two outcomes, whose numbers may differ by ``bound``, which broadcasts to them.
-
-    ``mismatch`` names another difference, which no tolerance covers; one of dtypes is covered.
-    """
+    """Compare two outcomes, whose numbers may differ by ``bound``; none covers a ``mismatch``."""
     a, b = first.output, second.output
     if a is None or b is None:
         failures = {"a": first.failure, "b": second.failure}

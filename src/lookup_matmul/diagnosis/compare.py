@@ -40,12 +40,11 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of two layers on an input, and name the causes of a difference.
 
-    A cause is named if the layers agree with its remedy and not without it. Remedies are tried on a
-    description of the layers, which do not change.
-
-    A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary size, embedding
-    dimension), or a function around any other module. A function gets the input as it was passed
-    and is called a few times; its side effects, such as those of ``max_norm``, remain.
+    A cause is named if the layers agree with its remedy, tried on a description of them, and not
+    without it. A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary
+    size, embedding dimension), or a function around any other module. A function gets the input as
+    it was passed and is called a few times; its side effects, such as those of ``max_norm``,
+    remain.
 
     The input is ids, int32 or int64, of which an EmbeddingBag takes each row as a bag; or rows: a
     floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets,
@@ -61,8 +60,7 @@ def compare(
     hooks, a weight that is computed or missing, several devices or ``meta``, an empty or
     inconsistent input, a negative or infinite tolerance, and sums of too many terms for a bound.
 
-    >>> embedding, linear = torch.nn.Embedding(4, 5), torch.nn.Linear(4, 5)
-    >>> report = compare(embedding, linear, torch.tensor([2, 3, 1]))
+    >>> report = compare(torch.nn.Embedding(4, 5), torch.nn.Linear(4, 5), torch.tensor([2, 3, 1]))
     >>> [cause.name for cause in report.causes], report.verdict, report.after.verdict
     (['bias', 'weights'], 'different', 'equal in every bit')
     """

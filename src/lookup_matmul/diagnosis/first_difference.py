@@ -60,7 +60,6 @@ def first_difference(
     If a module with submodules is named, the cause is in its own ``forward``, or in a submodule
     that the other model lacks. Outputs are tensors and numbers, also in tuples, lists and dicts.
     They agree if their values and dtypes are equal, or within ``atol + rtol * |b|`` in any dtype.
-
     Both models run in their mode, from one random state and without gradients, on copies of inputs,
     parameters and buffers; nothing of theirs changes. All outputs are copied to the CPU.
 

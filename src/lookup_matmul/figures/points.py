@@ -52,10 +52,9 @@ def draw_points(
 
 
 def place_names(markers: np.ndarray, count: int) -> dict[int, tuple[float, float, str]]:
-    """Return the position and the alignment ("left" or "right") of the first ``count`` names.
+    """Return position, in points, and alignment ("left" or "right") of the first ``count`` names.
 
-    Names of markers that are close to each other form a column beside them, on the side where they
-    hide fewer markers. All positions are in points.
+    Names of markers that are close to each other form a column on the side with fewer markers.
     """
     places: dict[int, tuple[float, float, str]] = {}
     remaining = np.argsort(markers[:count, 1]).tolist()

@@ -93,10 +93,7 @@ class Sheet:
         colors: Colors | None = None,
         **style: str | float,
     ) -> None:
-        """Draw a rectangle from its upper left corner, with text in the middle.
-
-        ``colors`` are fill and stroke; ``style`` takes the keys of SHAPE_STYLE.
-        """
+        """Draw a rectangle from its upper left corner; ``style`` takes the keys of SHAPE_STYLE."""
         top, bottom = self._to_points(row), self._to_points(row + height)
         rectangle = {"x": x, "y": top, "width": width, "height": bottom - top}
         if colors:
@@ -118,8 +115,7 @@ class Sheet:
     ) -> None:
         """Draw a row of cells from ``x`` to the right, and its label before them.
 
-        ``colors`` (fill and stroke) highlight the row, or ``only`` one cell of it. Highlighted
-        text is bold, so that color is not the only difference.
+        ``colors`` (fill and stroke) highlight the row, or ``only`` one cell of it, with bold text.
         """
         fill, stroke = colors or ("none", QUIET)
         if label:
@@ -187,10 +183,7 @@ def id_colors(token: int) -> Colors:
 
 
 def to_svg(width: float, height: float, alt: str, elements: str) -> str:
-    """Return a figure that scales with the page and has a label.
-
-    Each color of the elements is declared once, on the figure, under a short name.
-    """
+    """Return a labeled figure that scales with the page and declares each color once."""
     values = [v for v in (PAGE_BACKGROUND, *CSS_VALUES.values()) if v in elements]
     names = {value: f"--c{k}" for k, value in enumerate(values)}
     for value, name in names.items():

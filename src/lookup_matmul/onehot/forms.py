@@ -53,12 +53,10 @@ def one_hot(
 def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Multiply the one-hot encoding of ``ids`` by ``weight``, as :class:`torch.nn.Linear` would.
 
-    Bitwise equal to :func:`lookup` if all weights are finite and none is a negative zero, and if
-    the product runs in the dtype of ``weight`` and keeps subnormal numbers; see
-    :func:`torch.set_float32_matmul_precision` and :class:`torch.autocast`.
-
     Arguments, result and errors are those of :func:`lookup`, but ``weight`` is float16, bfloat16,
-    float32 or float64. The encoding takes ``ids.numel() * vocabulary size`` numbers of that dtype.
+    float32 or float64. Bitwise equal to :func:`lookup` if all weights are finite and none is a
+    negative zero, and if the product runs in their dtype and keeps subnormal numbers. The encoding
+    takes ``ids.numel() * vocabulary size`` numbers of that dtype.
 
     >>> weight = torch.arange(8.0).reshape(4, 2)
     >>> one_hot_matmul(torch.tensor([2, 3, 1]), weight)

@@ -55,11 +55,10 @@ def run_on_processes(
     processes have ended when the call returns or raises, and end if this process is killed.
 
     >>> def sum_over_ranks(weight):
-    ...     result = weight * (torch.distributed.get_rank() + 1)
-    ...     torch.distributed.all_reduce(result)
-    ...     return result
+    ...     torch.distributed.all_reduce(weight)
+    ...     return weight
     >>> run_on_processes(sum_over_ranks, 2, torch.tensor([1.0, 10.0]))
-    [tensor([ 3., 30.]), tensor([ 3., 30.])]
+    [tensor([ 2., 20.]), tensor([ 2., 20.])]
     """
     if count < 1:
         raise ValueError(f"count is {count}, expected at least 1; pass the number of processes.")

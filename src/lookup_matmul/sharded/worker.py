@@ -38,10 +38,10 @@ def run_rank(
     connection: Connection,
     gloo_timeout_s: float,
 ) -> None:
-    """Join the process group, run the pickled function, and send its result.
+    """Join the process group, run the pickled function, and send its result as a pickle.
 
-    The message is the pickled ``(None, result)`` or ``(error in one line, traceback)``. The process
-    stays in the group until the parent has all results: others may be in a collective with it.
+    It is ``(None, result)`` or ``(error in one line, traceback)``. The process stays in the group
+    until the parent has all results: others may be in a collective with it.
     """
     _redirect_output(output_path(folder, rank))
     threading.Thread(target=_exit_with_parent, daemon=True).start()

@@ -49,16 +49,13 @@ TORCH = Names("col_indices", "crow_indices", "values")
 
 
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
-    """Raise unless ``bags`` describes sparse rows over ``vocab_size`` columns.
+    """Raise unless ``bags``, or a tuple or list, describes sparse rows of ``vocab_size`` columns.
 
-    ``bags`` may be a tuple or list. ``vocab_size`` is the number of rows of the table; ``None``
-    means that it is unknown, and ids must then only be nonnegative.
-
-    Raise TypeError if ``bags`` is not two or three tensors, ids or offsets are not int32 or int64,
-    weights are Boolean or complex, or ``vocab_size`` is not an ``int``. Raise ValueError if a
-    member is not one-dimensional or is on ``meta``, the numbers of weights and ids differ,
-    ``vocab_size`` is negative, or the offsets do not rise from 0 to the number of ids. Raise
-    IndexError if an id is outside of the columns.
+    With ``vocab_size=None``, ids must only be nonnegative. Raise TypeError if ``bags`` is not two
+    or three tensors, ids or offsets are not int32 or int64, weights are Boolean or complex, or
+    ``vocab_size`` is not an ``int``. Raise ValueError if a member is not one-dimensional or is on
+    ``meta``, the numbers of weights and ids differ, ``vocab_size`` is negative, or the offsets do
+    not rise from 0 to the number of ids. Raise IndexError if an id is outside of the columns.
 
     >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
     Traceback (most recent call last):
