@@ -47,13 +47,6 @@ def create_figure(width: float, height: float, **options: Any) -> Figure:
     return Figure(figsize=(width / 72, height / 72), **options)
 
 
-def create_axes(x_label: str, y_label: str, width: float, height: float) -> Axes:
-    """Return labeled axes that leave room for all texts in a figure with a size in points."""
-    ax = create_figure(width, height, layout="constrained").add_subplot()
-    ax.set(xlabel=x_label, ylabel=y_label)
-    return ax
-
-
 def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     """Convert the figure of ``ax``; raise ValueError for a number without a position."""
     figure, buffer = ax.get_figure(root=True), io.StringIO()
@@ -70,7 +63,8 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     svg = re.sub("|".join(NEEDLESS_STYLES), "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r'(<use [^>]*style="fill: [^;"]*)[^"]*"', r'\1"', svg)  # its path has the stroke
-    svg = re.sub(r"<[^>]*>", _shorten_positions, svg)
+    # Digits behind a hundredth of a point cannot be seen.
+    svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r'(<text [^>]*?style=")', rf"\1{TEXT_OUTLINE}", svg)
     # A prefix keeps ids unique where several drawings share a page.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
@@ -80,11 +74,6 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     width, height = 72 * figure.get_size_inches()
     svg = sheet.to_svg(width, height + BOTTOM_MARGIN, alt, svg.removesuffix("</svg>"))
     return sheet.Drawing(svg.replace(" viewBox", f"{XLINK} viewBox", 1), alt)
-
-
-def _shorten_positions(tag: re.Match[str]) -> str:
-    """Drop digits of a tag behind a hundredth of a point, which cannot be seen."""
-    return re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0])
 
 
 def _remove_needless_elements(parent: ElementTree.Element, used_ids: set[str]) -> None:

@@ -34,7 +34,8 @@ def draw_curves(
     It falls.
     """
     with style.context(axes.PLOT_STYLE):
-        ax = axes.create_axes(x_label, y_label, 354, 240)
+        ax = axes.create_figure(354, 240, layout="constrained").add_subplot()
+        ax.set(xlabel=x_label, ylabel=y_label)
         for k, (name, values) in enumerate(curves.items()):
             color, dash, marker = axes.SERIES_STYLES[k]
             spreads = [value for value in values if isinstance(value, tuple)]
