@@ -123,17 +123,6 @@ def check_values(name: str, weight: nn.Parameter, dim: int) -> None:
         )
 
 
-def check_finite(name: str, table: torch.Tensor) -> None:
-    """Raise if a table has NaN or infinity."""
-    finite = table.isfinite().all(dim=1)
-    if not finite.all():
-        raise ValueError(
-            f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
-            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers, since "
-            "zero times NaN or infinity is NaN; repair these rows."
-        )
-
-
 def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
     """Raise if a Parameter shares memory with another tensor of the model."""
     parameters = model.named_parameters(remove_duplicate=False)
@@ -147,15 +136,6 @@ def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
                 f"the weight of {name} and {tensor_name} are two tensors on one memory, which a "
                 "swap would separate; assign one Parameter to both, or clone one."
             )
-
-
-def check_parameter_hooks(name: str, weight: nn.Parameter) -> None:
-    """Raise if a Parameter has hooks, which expect gradients of its current shape."""
-    if has_hooks(weight):
-        raise ValueError(
-            f"the weight of {name} has hooks of its own, which expect gradients of shape "
-            f"{tuple(weight.shape)}, and the swap transposes it; remove them first."
-        )
 
 
 def check_unwrapped(model: nn.Module, names: list[str]) -> None:

@@ -7,19 +7,17 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
-from lookup_matmul.equality import bits_differ
+from lookup_matmul.equality import bits_differ, difference
 from lookup_matmul.onehot import checks
 from lookup_matmul.onehot.layers import make_embedding, make_linear, transpose_parameter
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
 
 ROWS_TRIED = 128
 UNSUPPORTED_OPTIONS = {
-    "max_norm": "an Embedding then shortens rows of its table while it reads them, a product does "
-    "not; shorten the table once and set max_norm=None",
-    "scale_grad_by_freq": "an Embedding then divides gradients by the count of their id, a product "
-    "does not; set scale_grad_by_freq=False",
-    "sparse": "the gradient of a product is dense, which torch.optim.SparseAdam refuses; "
-    "set sparse=False and take another optimizer",
+    "max_norm": "an Embedding then shortens rows while it reads them, a product does not; shorten "
+    "the table once and set max_norm=None",
+    "scale_grad_by_freq": "a product does not divide gradients; set scale_grad_by_freq=False",
+    "sparse": "the gradient of a product is dense; set sparse=False and take another optimizer",
 }
 
 
@@ -87,8 +85,7 @@ def _swap_layers(
         checks.check_memory(name, weight, model)
         is_tied = weight in weights_elsewhere
         if not is_tied:
-            checks.check_parameter_hooks(name, weight)
-            transposed.setdefault(weight, _transpose_with_state(weight))
+            transposed.setdefault(weight, _transpose_with_state(name, weight))
         if isinstance(layer, OneHotLinear):
             if is_tied and used_table(layer.linear) is None:
                 raise ValueError(
@@ -142,8 +139,13 @@ def _table_of(name: str, layer: nn.Module) -> nn.Parameter:
     return weight
 
 
-def _transpose_with_state(weight: nn.Parameter) -> nn.Parameter:
+def _transpose_with_state(name: str, weight: nn.Parameter) -> nn.Parameter:
     """Return the transpose of a Parameter, with its gradient and its attributes."""
+    if checks.has_hooks(weight):
+        raise ValueError(
+            f"the weight of {name} has hooks of its own, which expect gradients of shape "
+            f"{tuple(weight.shape)}, and the swap transposes it; remove them first."
+        )
     with torch.inference_mode(False):  # else the copy could not be trained later
         new = transpose_parameter(weight, share=False)
         vars(new).update(vars(weight))
@@ -155,7 +157,13 @@ def _transpose_with_state(weight: nn.Parameter) -> nn.Parameter:
 @torch.no_grad()
 def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
     """Describe how the rows of the product compare with the table's; raise if they differ."""
-    checks.check_finite(name, table)
+    finite = table.isfinite().all(dim=1)
+    if not finite.all():
+        raise ValueError(
+            f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
+            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers, since "
+            "zero times NaN or infinity is NaN; repair these rows."
+        )
     tiny, zero = torch.finfo(table.dtype).tiny, table.new_zeros(())
     # Compare bits: where the processor flushes subnormal numbers to zero, == does so too.
     has_special = (table > -tiny) & (table < tiny) & bits_differ(table, zero)
@@ -169,7 +177,7 @@ def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
     sign_lost = ~(bits_differ(expected, -zero) | bits_differ(product, zero))
     if not (differs & ~sign_lost).any():
         return "equal, with -0 as +0"
-    error = (product.double() - expected.double()).abs()
+    error = difference(product, expected)
     if (error <= tiny).all():
         return f"within {tiny:.2g}, with subnormal numbers as 0"
     worst_index = int(error.amax(dim=1).argmax())
