@@ -47,7 +47,9 @@ def run_rank(
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # resets the handler of the fork server
     torch.set_num_threads(1)
-    _use_loopback_interface()
+    loopback_names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
+    if loopback_names:  # else gloo listens on the address of the host
+        os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]
     try:
         # torch.distributed re-exports FileStore from a compiled module without declaring it.
         store = distributed.FileStore(str(folder / "store"), world_size)  # type: ignore[attr-defined]
@@ -114,12 +116,6 @@ def _exit_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
-
-
-def _use_loopback_interface() -> None:
-    loopback_names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
-    if loopback_names:
-        os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]
 
 
 def _delete_socket_folder() -> None:
