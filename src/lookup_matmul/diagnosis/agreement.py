@@ -100,7 +100,8 @@ def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor]:
 def _bound_outputs(pair: Pair) -> torch.Tensor | float:
     """Bound the rounding of both outputs, or return 0.0 if no bound applies."""
     batch, sides = pair.batch, pair.with_table
-    if batch.is_exact and not any(side.relative_error for side in sides):
+    has_sums = batch.bags.weights is not None or bool((batch.bags.offsets.diff() > 1).any())
+    if not has_sums and not any(side.relative_error for side in sides):
         return 0.0
     if any(batch.out_of_range(len(side.table)).any() for side in sides):
         return 0.0

@@ -95,27 +95,19 @@ def _is_subnormal(table: torch.Tensor) -> torch.Tensor:
     return (magnitude > 0) & (magnitude < bits_of(smallest_normal).item())
 
 
-not_finite = partial(
-    _zero_numbers,
-    "NaN or infinity",
-    "repair these rows, tried here with zeros, or look up instead of multiplying",
-    "NaN or infinity, and zero times these is NaN in a product",
-    lambda table: ~table.isfinite(),
-)
-negative_zero = partial(
-    _zero_numbers,
-    "negative zero",
-    "add 0.0 to the table, which makes every -0 a +0, or compare values, not bits",
-    "-0, whose sign a sum can lose and a copy keeps",
-    lambda table: (table == 0) & table.signbit(),
-)
-subnormal = partial(
-    _zero_numbers,
-    "subnormal numbers",
-    "torch.set_flush_denormal(False), or round such numbers to zero in the table",
-    "subnormal numbers, which the product takes for zero and a copy keeps",
-    _is_subnormal,
-)
+# Name, advice, description, and where a table has such numbers.
+SPECIAL_NUMBERS = (
+    ("NaN or infinity",
+     "repair these rows, tried here with zeros, or look up instead of multiplying",
+     "NaN or infinity, and zero times these is NaN in a product", lambda table: ~table.isfinite()),
+    ("negative zero",
+     "add 0.0 to the table, which makes every -0 a +0, or compare values, not bits",
+     "-0, whose sign a sum can lose and a copy keeps", lambda t: (t == 0) & t.signbit()),
+    ("subnormal numbers",
+     "torch.set_flush_denormal(False), or round such numbers to zero in the table",
+     "subnormal numbers, which the product takes for zero and a copy keeps", _is_subnormal),
+)  # fmt: skip
+not_finite, negative_zero, subnormal = (partial(_zero_numbers, *row) for row in SPECIAL_NUMBERS)
 
 
 def matmul_precision(pair: Pair) -> list[Remedy]:

@@ -67,7 +67,11 @@ def compare(
     first, second = read_side("a", a), read_side("b", b)
     batch = read_batch(ids_or_rows, bag_ids="EmbeddingBag" in (first.kind, second.kind))
     pair = Pair(first, second, batch, read_tolerance(atol, rtol))
-    device = _require_one_device(pair)
+    devices = {side.name: side.table.device for side in pair.with_table}
+    devices["the input"] = device = pair.batch.bags.ids.device
+    if len(set(devices.values())) > 1:
+        listing = ", ".join(f"{name} is on {device}" for name, device in devices.items())
+        raise ValueError(f"{listing}; expected one device; move them with .to(...).")
     if gradients and pair.callables:
         raise TypeError(
             f"gradients=True with {first.label} and {second.label}, expected two with a table, "
@@ -77,15 +81,6 @@ def compare(
         pair = replace(pair, autocast=torch.get_autocast_dtype(device.type))
     with isolated_from_caller(device):
         return _compare(pair, gradients)
-
-
-def _require_one_device(pair: Pair) -> torch.device:
-    devices = {side.name: side.table.device for side in pair.with_table}
-    devices["the input"] = device = pair.batch.bags.ids.device
-    if len(set(devices.values())) > 1:
-        listing = ", ".join(f"{name} is on {device}" for name, device in devices.items())
-        raise ValueError(f"{listing}; expected one device; move them with .to(...).")
-    return device
 
 
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:

@@ -97,7 +97,12 @@ def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, .
 
     def copy_output(name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
         calls[name] += 1
-        outputs[name, calls[name]] = _copy_tensors(name, output)
+        copies = outputs[name, calls[name]] = []
+        for value in tree_leaves(output):
+            if value is not None:
+                tensor = torch.tensor(value) if isinstance(value, bool | int | float) else value
+                check_dense_real(f"the output of module {name!r}", tensor)
+                copies.append(tensor.to("cpu", copy=True))  # later modules may write to it
 
     state = dict(chain(model.named_parameters(), model.named_buffers()))
     devices = {tensor.device for tensor in state.values() if tensor.is_cuda}
@@ -112,17 +117,6 @@ def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, .
 
 def _clone(value: Any) -> Any:
     return value.clone() if isinstance(value, torch.Tensor) else value
-
-
-def _copy_tensors(name: str, output: Any) -> list[torch.Tensor]:
-    """Copy the tensors of an output to the CPU; later modules may write to the originals."""
-    tensors = []
-    for value in tree_leaves(output):
-        if value is not None:
-            tensor = torch.tensor(value) if isinstance(value, bool | int | float) else value
-            check_dense_real(f"the output of module {name!r}", tensor)
-            tensors.append(tensor.to("cpu", copy=True))
-    return tensors
 
 
 def _find_difference(

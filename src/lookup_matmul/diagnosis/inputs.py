@@ -37,11 +37,6 @@ class Batch:
     width: int | None = None  # columns of the rows; None for as many as each table has rows
 
     @property
-    def is_exact(self) -> bool:
-        """Return whether no output is a sum of several terms, so that nothing is rounded."""
-        return self.bags.weights is None and bool((self.bags.offsets.diff() <= 1).all())
-
-    @property
     def is_single_ids(self) -> bool:
         """Return whether each id is a row of its own."""
         return not self.by_offsets and self.bags.ids.numel() == self.bags.offsets.numel() - 1
