@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import pairwise
 from multiprocessing import util
 from multiprocessing.connection import Connection, wait
@@ -63,6 +64,7 @@ def run_on_processes(
     if count < 1:
         raise ValueError(f"count is {count}, expected at least 1; pass the number of processes.")
     pickled_call = cloudpickle.dumps((function, args))
+    gloo_timeout = timedelta(seconds=timeout_s + GLOO_EXTRA_S)
     context = _start_context()
     # The parent folder is that of the fork server's socket, which worker.py deletes at the end.
     with TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir()) as name:
@@ -71,8 +73,7 @@ def run_on_processes(
             for rank in range(count):
                 connection, child_connection = context.Pipe()
                 connections.append(connection)
-                gloo_timeout_s = timeout_s + GLOO_EXTRA_S
-                arguments = (rank, count, folder, pickled_call, child_connection, gloo_timeout_s)
+                arguments = (rank, count, folder, pickled_call, child_connection, gloo_timeout)
                 process = context.Process(target=run_rank, args=arguments, daemon=True)
                 process.start()
                 processes.append(process)  # kill() fails before start()
@@ -113,7 +114,11 @@ def _receive_results(
         pending = [rank for rank in range(len(connections)) if rank not in results]
         ready = wait([connections[rank] for rank in pending], max(0.0, deadline - time.monotonic()))
         if not ready:
-            raise TimeoutError(_timeout_message(pending, folder, timeout_s))
+            raise TimeoutError(
+                f"no answer of process {', '.join(map(str, pending))} within {timeout_s:g} s; "
+                "stopped. Do all processes call the same collectives in the same order? If so, "
+                "raise timeout_s." + "".join(_output_text(folder, rank) for rank in pending)
+            )
         for rank in pending:
             if connections[rank] not in ready:
                 continue
@@ -125,14 +130,6 @@ def _receive_results(
                 raise RuntimeError(_error_message(processes, rank, folder, error, result))
             results[rank] = result
     return [results[rank] for rank in range(len(connections))]
-
-
-def _timeout_message(ranks: list[int], folder: Path, timeout_s: float) -> str:
-    return (
-        f"no answer of process {', '.join(map(str, ranks))} within {timeout_s:g} s; stopped. "
-        "Do all processes call the same collectives in the same order? If so, raise timeout_s."
-        + "".join(_output_text(folder, rank) for rank in ranks)
-    )
 
 
 def _error_message(
@@ -156,10 +153,8 @@ def _exit_message(processes: list[BaseProcess], rank: int, folder: Path) -> str:
     problem = f"process {rank} of {len(processes)} {reason}"
     if output_path(folder, rank).exists():
         return f"{problem} before it answered; expected it to return.{_output_text(folder, rank)}"
-    return (
-        f"{problem} before it began. "
-        'In a script, call run_on_processes under if __name__ == "__main__": only.'
-    )
+    remedy = 'In a script, call run_on_processes under if __name__ == "__main__": only.'
+    return f"{problem} before it began. {remedy}"
 
 
 def _output_text(folder: Path, rank: int) -> str:

@@ -31,12 +31,7 @@ def output_path(folder: Path, rank: int) -> Path:
 
 
 def run_rank(
-    rank: int,
-    world_size: int,
-    folder: Path,
-    pickled_call: bytes,
-    connection: Connection,
-    gloo_timeout_s: float,
+    rank: int, size: int, folder: Path, call: bytes, connection: Connection, timeout: timedelta
 ) -> None:
     """Join the process group, run the pickled function, and send its result as a pickle.
 
@@ -52,12 +47,11 @@ def run_rank(
         os.environ["GLOO_SOCKET_IFNAME"] = loopback_names[0]
     try:
         # torch.distributed re-exports FileStore from a compiled module without declaring it.
-        store = distributed.FileStore(str(folder / "store"), world_size)  # type: ignore[attr-defined]
-        timeout = timedelta(seconds=gloo_timeout_s)
+        store = distributed.FileStore(str(folder / "store"), size)  # type: ignore[attr-defined]
         distributed.init_process_group(
-            "gloo", store=store, rank=rank, world_size=world_size, timeout=timeout
+            "gloo", store=store, rank=rank, world_size=size, timeout=timeout
         )
-        function, args = pickle.loads(pickled_call)
+        function, args = pickle.loads(call)
         message = cloudpickle.dumps((None, function(*args)))
     except Exception as error:
         message = pickle.dumps((f"{type(error).__name__}: {error}", traceback.format_exc()))
