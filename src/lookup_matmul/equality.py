@@ -86,9 +86,7 @@ def rounding_bound(terms: int, dtype: torch.dtype) -> float:
 
 
 def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Return whether two dense tensors overlap in memory, so that writes to one reach the other.
-
-    The result is ``False`` for tensors that are empty or on the device ``meta``.
+    """Return whether two dense tensors overlap in memory; not if one is empty or on ``meta``.
 
     >>> weight = torch.zeros(4, 5)
     >>> shares_storage(weight, weight.T), shares_storage(weight, weight.T.contiguous())

@@ -21,10 +21,8 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     Each name maps to a number of shape () and to the size of the format's mantissa, from 0 to 23
     bits, which have the color of the id ``token``. Raise ValueError if any later bit is set.
 
-    >>> number = torch.tensor(-2.84)
-    >>> draw_bits({"float32": (number, 23), "bfloat16": (number.bfloat16(), 7)})
-    float32 -2.83999991: sign 1, exponent 10000000, mantissa 01101011100001010001111. \
-bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
+    >>> draw_bits({"bfloat16": (torch.tensor(-2.84).bfloat16(), 7)})
+    bfloat16 -2.84375: sign 1, exponent 10000000, mantissa 0110110, 16 bits fewer.
     """
     sheet, sentences = Sheet(WIDTH), []
     for i, (name, (number, mantissa_bits)) in enumerate(numbers.items()):

@@ -72,10 +72,9 @@ def draw_intervals(
 ) -> Drawing:
     """Draw each measurement as a bar from low to high with a marker at the middle.
 
-    ``groups`` maps headings, which may be empty, to names with (low, middle, high); the k-th
-    measurement of each group has the same color and marker; if a group has more than four, all
-    measurements have. The axis begins at zero unless it is logarithmic. ``limit`` is the name and
-    the value of a vertical line.
+    ``groups`` maps headings, which may be empty, to names with (low, middle, high). The k-th
+    measurements of all groups look alike, or all do if a group has more than four. The axis begins
+    at zero unless it is logarithmic. ``limit`` is the name and the value of a vertical line.
 
     >>> times = {"warm": {"lookup": (1.9, 2.0, 2.4), "product": (3.0, 3.1, 3.5)}}
     >>> draw_intervals(times, x_label="time [µs]", alt="The lookup takes 2.0 µs of 3.1.")

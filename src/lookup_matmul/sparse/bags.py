@@ -22,8 +22,7 @@ class Bags(NamedTuple):
     ``per_sample_weights``.
 
     >>> bags = Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3))
-    >>> layer = torch.nn.EmbeddingBag(4, 2, mode="sum", include_last_offset=True)
-    >>> layer(*bags).shape
+    >>> torch.nn.EmbeddingBag(4, 2, mode="sum", include_last_offset=True)(*bags).shape
     torch.Size([3, 2])
     """
 

@@ -111,13 +111,11 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     Return a matrix of shape (number of rows, vocab_size) without a gradient, which shares memory
     with ``bags`` (see :func:`to_bags`). Copied are int32 ids or offsets if the other of the two is
     int64 or ``vocab_size`` is at least 2**31, and float16, bfloat16 and float8 weights, which
-    become float32. Weights of ``None`` become float32 ones.
+    become float32. Weights of ``None`` become float32 ones. Raise the errors of :func:`check_bags`,
+    and TypeError if ``bags`` is not on a CPU.
 
-    Raise the errors of :func:`check_bags`, and TypeError if ``bags`` is not on a CPU.
-
-    >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).toarray()
+    >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 3])), 4).toarray()
     array([[0., 1., 0., 1.],
-           [0., 0., 0., 0.],
            [1., 0., 0., 0.]], dtype=float32)
     """
     check_bags(bags, vocab_size)
@@ -135,13 +133,11 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     Return a tensor of shape (number of rows, vocab_size) that shares memory with ``bags``;
     gradients flow to ``bags.weights``. Offsets are copied if their dtype differs from that of the
     ids, and both if they are not contiguous. Weights of ``None`` become ones of the default dtype.
-
     Raise the errors of :func:`check_bags`, and ValueError if the ids of a row are not ascending and
     distinct, as torch requires. torch warns once in a process that the layout is in beta.
 
-    >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3])), 4).to_dense()
+    >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 3])), 4).to_dense()
     tensor([[0., 1., 0., 1.],
-            [0., 0., 0., 0.],
             [1., 0., 0., 0.]])
     """
     check_bags(bags, vocab_size)
