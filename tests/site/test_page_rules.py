@@ -20,7 +20,7 @@ def lint(tmp_path):
     def lint_text(text, name="tutorials/page"):
         path = tmp_path / "page.md"
         path.write_text(text, "utf-8")
-        return [tuple(finding) for finding in findings(read(path, name))]
+        return findings(read(path, name))
 
     return lint_text
 
@@ -41,9 +41,8 @@ FAULTS = {
     "another assertion": (cell("torch.equal(a, b)\na") + cell("assert c == d"), 15, "unasserted"),
     "long page": (f"{'word ' * 1_500}\n", 1, "long-page"),
     "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long-cell"),
-    "network": (cell("import urllib.request"), 15, "without a network"),
-    "file": (cell('open("a.txt", "w")'), 15, "leaves no file"),
     "installation": (cell("%pip install numpy"), 15, "installs nothing"),
+    "command": (cell('x = 1\nrun([python, "-m", "pip", "install"])'), 16, "installs nothing"),
     "path of a machine": (cell('path = "/home/me/data.csv"'), 15, "on one machine only"),
     "no seed": (cell("x = torch.rand(3)"), 15, "unseeded"),
     "no caption": (cell("figures.draw_lookup(ids, weight)"), 15, "caption"),
@@ -121,7 +120,6 @@ SOUND = {
     "seed": cell("torch.manual_seed(0)") + cell("x = torch.rand(3)"),
     "generator": cell("x = torch.rand(3, generator=g)"),
     "initialization": cell("torch.manual_seed(0)\nnn.init.normal_(w)"),
-    "temporary file": cell('with TemporaryDirectory() as d:\n    (Path(d) / "a").write_text("b")'),
     "long folded cell": cell("\n".join(f"a{k} = {k}" for k in range(30)), SETUP),
     "figure": FIGURE,
     "proof below": BITS + cell("x = 1") + PROOF,
@@ -138,7 +136,6 @@ CAN_FAIL = [
     "def f():\n    assert a\n\nf()",
     "for a in b:\n    assert a",
     "try:\n    assert a\nexcept AssertionError as error:\n    raise ValueError from error",
-    "try:\n    assert a\nexcept AssertionError:\n    pass\nelse:\n    raise ValueError('holds')",
     "try:\n    assert a\nexcept ValueError:\n    pass",
     "if a:\n    assert b\nelse:\n    assert c",
     "assert a == 77",
