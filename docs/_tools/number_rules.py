@@ -3,12 +3,16 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from _extensions.run.pages import Page, read
 from page_rules import Findings
 
-FENCE = re.compile(r" *(`{3,}|~{3,})(.*)")
+BLOCK = re.compile(  # a fenced block, or the front matter
+    r"^ *(?P<fence>`{3,}|~{3,})(?P<info>.*)\n(?:.*\n)*? *(?P=fence) *$|\A---\n(?:.*\n)*?---$",
+    re.MULTILINE,
+)
 PROSE_DIRECTIVES = ("{glossary}", "{math}", "{note}", "{admonition}")
 PROSE_OPTIONS = ("caption:", "description:")  # in the options of cells and the front matter
 NOT_PROSE = re.compile(r"(\{[\w:.-]+\})?`[^`]*`|\]\([^)]*\)|<[^>]*>|https?://\S+")
@@ -85,21 +89,15 @@ def _numbers_in_code(page: Page) -> set[float]:
 
 def _paragraphs(text: str) -> Iterator[list[tuple[int, str]]]:
     """Yield the paragraphs that readers see, each as its numbered lines."""
-    fence, is_prose, paragraph = "", True, list[tuple[int, str]]()
-    in_front_matter = text.startswith("---\n")
-    for number, line in enumerate(text.splitlines(), 1):
-        match = FENCE.fullmatch(line)
-        if in_front_matter:
-            in_front_matter = number == 1 or line != "---"
-        elif match and not fence:
-            fence, is_prose = match[1], match[2].startswith(PROSE_DIRECTIVES)
-            continue
-        elif match and line.strip() == fence:
-            fence, is_prose = "", True
-            continue
-        if (is_prose and not in_front_matter) or line.strip().startswith(PROSE_OPTIONS):
-            paragraph.append((number, line))
-        if not line.strip():
-            yield paragraph
-            paragraph = []
-    yield paragraph
+    lines = enumerate(BLOCK.sub(_blank_code, text).splitlines(), 1)
+    for has_text, paragraph in groupby(lines, key=lambda line: bool(line[1].strip())):
+        if has_text:
+            yield list(paragraph)
+
+
+def _blank_code(block: re.Match[str]) -> str:
+    """Return a block with blank lines for those that are not prose."""
+    if (block["info"] or "").startswith(PROSE_DIRECTIVES):
+        return block[0]
+    lines = block[0].split("\n")
+    return "\n".join(line if line.strip().startswith(PROSE_OPTIONS) else "" for line in lines)
