@@ -5,7 +5,6 @@ The build warns of the same findings. No code of the pages is run.
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS))
@@ -37,28 +36,21 @@ RULES = (
 )
 
 
-class Finding(NamedTuple):
-    """A line of a page that breaks a rule, and the message for its author."""
-
-    line: int
-    message: str
-
-
-def findings(page: Page) -> list[Finding]:
-    """Return the findings on a page, without those that its front matter excuses."""
+def findings(page: Page) -> list[tuple[int, str]]:
+    """Return line and message of each finding that the front matter does not excuse."""
     if page.fault:
         line, message = page.fault
-        return [Finding(line, f"{message} [unreadable]")]
-    excused, broken, results = page.head.get("excused", {}), set[str](), set[Finding]()
+        return [(line, f"{message} [unreadable]")]
+    excused, broken, results = page.head.get("excused", {}), set[str](), set[tuple[int, str]]()
     for rule in RULES:
         name = rule.__name__.replace("_", "-")
         for line, message in rule(page):
             broken.add(name)
             if name not in excused:
-                results.add(Finding(line, f"{message} [{name}]"))
+                results.add((line, f"{message} [{name}]"))
     for name in {*excused} - broken:
         message = f"the front matter excuses {name!r}, which the page does not break"
-        results.add(Finding(1, f"{message}; remove the excuse [excuse]"))
+        results.add((1, f"{message}; remove the excuse [excuse]"))
     return sorted(results)
 
 
