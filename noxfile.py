@@ -28,9 +28,7 @@ def install(session: nox.Session, *groups: str) -> None:
 def docs(session: nox.Session) -> None:
     """Build the site in all languages; ``-- tutorials/NAME`` builds a page into build/one/html."""
     install(session, "docs")
-    is_page = session.posargs and not session.posargs[0].startswith("-")
-    tool = "one_page" if is_page else "build_site"
-    session.run("python", f"docs/_tools/{tool}.py", *session.posargs)
+    session.run("python", "docs/_tools/build_site.py", *session.posargs)
 
 
 @nox.session(name="new-page", venv_backend="none")
