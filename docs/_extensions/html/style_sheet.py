@@ -11,6 +11,8 @@ from tinycss2 import ast
 
 NESTING = {"media", "supports", "layer", "container"}
 PROPERTY = re.compile(r"--[\w-]+")
+WORD = re.compile(r"[\w-]+")
+REFERENCE = re.compile(r"var\(\s*--[\w-]+|animation[\w-]*:[^;}]*")
 ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB select it
 LIGHT = re.compile(rf"""{ROOT}\[data-theme=["']?light["']?\]""")
 DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
@@ -25,34 +27,22 @@ def names_in_page(html: str) -> set[str]:
 
 def names_in_script(script: str) -> set[str]:
     """Return every word of a script, since each may be a name that it adds to a page."""
-    return set(re.findall(r"[\w-]+", script))
+    return set(WORD.findall(script))
 
 
 def purge(sheets: Mapping[str, str], used: set[str]) -> str:
-    """Return the rules of style sheets whose names are all used.
+    """Return the rules of style sheets, by their names, that apply to the names that are used.
 
-    Custom properties and keyframes are kept if a remaining rule refers to them.
-
-    Parameters
-    ----------
-    sheets
-        The text of each style sheet by its name.
-    used
-        Classes, ids, elements and custom properties of pages and scripts.
-
-    Raises
-    ------
-    ValueError
-        If a style sheet has a syntax error outside of a declaration.
+    Custom properties and keyframes are kept if a remaining rule refers to them. A syntax error
+    outside of a declaration raises ``ValueError``.
     """
-    rules = [rule for name, css in sheets.items() for rule in _rules(_parse(name, css), used)]
-    while True:
-        text = "".join(rules)
-        names = used | set(re.findall(r"var\(\s*(--[\w-]+)", text))
-        remaining = [_without_unused(rule, names, text) for rule in rules]
-        if remaining == rules:
-            return text
-        rules = remaining
+    nodes = [node for name, css in sheets.items() for node in _parse(name, css)]
+    text, remaining = "", "".join(sheets.values())
+    while remaining != text:
+        text = remaining
+        references = used.union(*map(WORD.findall, REFERENCE.findall(text)))
+        remaining = "".join(_rules(nodes, used, references))
+    return text
 
 
 def _parse(name: str, css: str) -> list[ast.Node]:
@@ -69,22 +59,25 @@ def _parse(name: str, css: str) -> list[ast.Node]:
     return parsed
 
 
-def _rules(nodes: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
+def _rules(nodes: Iterable[ast.Node], used: set[str], references: set[str]) -> Iterator[str]:
     """Yield the text of each rule that can apply."""
     for node in nodes:
         if isinstance(node, ast.QualifiedRule):
             matching = [s for s in _selectors(node.prelude) if _can_apply(s, used)]
-            if matching and (body := _declarations(node.content)):
+            if matching and (body := _declarations(node.content, references)):
                 yield from _for_both_schemes([_text(s).strip() for s in matching], body)
-        elif isinstance(node, ast.AtRule) and node.content is None:
-            if node.lower_at_keyword != "charset":
-                yield f"@{node.at_keyword}{_text(node.prelude)};"
-        elif isinstance(node, ast.AtRule) and node.lower_at_keyword in NESTING:
+        if not isinstance(node, ast.AtRule):
+            continue
+        keyword, prelude = node.lower_at_keyword, _text(node.prelude)
+        if node.content is None:
+            if keyword != "charset":
+                yield f"@{keyword}{prelude};"
+        elif keyword in NESTING:
             nested = tinycss2.parse_blocks_contents(node.content, True, True)
-            if text := "".join(_rules(nested, used)):
-                yield f"@{node.lower_at_keyword}{_text(node.prelude)}{{{text}}}"
-        elif isinstance(node, ast.AtRule):
-            yield f"@{node.at_keyword}{_text(node.prelude)}{{{_text(node.content)}}}"
+            if text := "".join(_rules(nested, used, references)):
+                yield f"@{keyword}{prelude}{{{text}}}"
+        elif not keyword.endswith("keyframes") or prelude.strip() in references:
+            yield f"@{keyword}{prelude}{{{_text(node.content)}}}"
 
 
 def _selectors(prelude: list[ast.Node]) -> Iterator[list[ast.Node]]:
@@ -128,33 +121,17 @@ def _for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
         yield f"{system_is_dark}{{{','.join(without_script)}{{{body}}}}}"
 
 
-def _declarations(content: list[ast.Node]) -> str:
-    """Return the body of a rule without comments and needless space."""
+def _declarations(content: list[ast.Node], references: set[str]) -> str:
+    """Return the body of a rule without comments, needless space and unused properties."""
     declarations = []
     for part in tinycss2.parse_blocks_contents(content, True, True):
         if isinstance(part, ast.Declaration):
             text = f"{part.name}:{_text(part.value).strip()}"
-            declarations.append(f"{text}!important" if part.important else text)
+            if part.name in references or not PROPERTY.match(part.name):
+                declarations.append(f"{text}!important" if part.important else text)
         elif not isinstance(part, ast.ParseError):
             declarations.append(_text([part]))
     return ";".join(declarations)
-
-
-def _without_unused(rule: str, names: set[str], css: str) -> str:
-    """Return a rule without custom properties and keyframes that the style sheet never names."""
-    if keyframes := re.match(r"@(?:-webkit-)?keyframes\s+([\w-]+)", rule):
-        return rule if re.search(rf"animation[\w-]*:[^;}}]*\b{keyframes[1]}\b", css) else ""
-    if rule.startswith("@font-face"):
-        return rule
-
-    def keep_used(match: re.Match[str]) -> str:
-        return match.group() if match[2] in names else match[1]
-
-    rule = re.sub(r"([{;])(--[\w-]+):(?:[^;{}\"']|\"[^\"]*\"|'[^']*')*(?=[;}])", keep_used, rule)
-    rule = re.sub(r"([{;]);+", r"\1", rule).replace(";}", "}")
-    while "{}" in rule:
-        rule = re.sub(r"[^{}]*\{\}", "", rule)
-    return rule
 
 
 def _text(tokens: list[ast.Node]) -> str:
