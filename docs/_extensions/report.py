@@ -1,9 +1,9 @@
 """Report the findings and the result of a build; delete the files of removed pages."""
 
+from itertools import filterfalse
 from pathlib import Path
 
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 from _extensions.paths import is_source_language
@@ -34,42 +34,26 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
         LOG.warning(message, location=(docname, page.lines[index] + offset + 1))
 
 
-def delete_removed_pages(
-    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], removed: set[str]
-) -> list[str]:
-    """Delete the files that an earlier build wrote for pages that no longer exist.
-
-    Sphinx leaves them. If the environment is new, as after an update, it does not know which pages
-    earlier builds wrote; then all are deleted, and this build writes the existing ones.
-    """
-    excluded_folders = {"_static", *app.config.languages.values()}
+def delete_other_pages(app: Sphinx, exception: Exception | None) -> None:
+    """Delete the files of pages that earlier builds wrote, and that no longer exist."""
+    if exception or app.builder.name != "html":
+        return
+    languages, is_english_only = app.config.languages, app.builder.is_english_only  # type: ignore[attr-defined]
+    pages = {*app.env.found_docs, "genindex", "search"}
+    pages |= {"404"} if app.config.html_baseurl else set()
+    names = set(filterfalse(is_english_only, pages))
     for suffix in ("html", "ipynb", "md"):
-        outdated = [app.outdir / f"{docname}.{suffix}" for docname in removed]
-        if not env.all_docs:
-            outdated += app.outdir.rglob(f"*.{suffix}")
-        for path in outdated:
-            if path.relative_to(app.outdir).parts[0] not in excluded_folders:
-                path.unlink(missing_ok=True)
-    return []
-
-
-def print_failure(app: Sphinx, exception: Exception | None) -> None:
-    """Print that an exception ended the build; Sphinx prints it below."""
-    if exception:
-        _print_failed(app._warncount, "below")
+        for path in app.outdir.rglob(f"*.{suffix}"):
+            name = path.relative_to(app.outdir).with_suffix("").as_posix()
+            folder = name.partition("/")[0]
+            if name not in names and folder not in ("_static", *languages.values()):
+                path.unlink()
 
 
 def print_result(app: Sphinx, exception: Exception | None) -> None:
     """Print the address of the built site, or that warnings failed the build."""
-    if exception:
-        return
     if app._warncount:
-        _print_failed(app._warncount, "above")
-    elif app.builder.name == "html":
+        print(f"The build failed: {app._warncount} warnings. Fix the causes and build again.")
+    elif not exception and app.builder.name == "html":
         start_page = Path(app.outdir) / f"{app.config.root_doc}.html"
         print(f"Open {start_page.resolve().as_uri()}")
-
-
-def _print_failed(count: int, place: str) -> None:
-    reason = f"{count} warning{'s' if count > 1 else ''}" if count else "an error"
-    print(f"The build failed: {reason}, printed {place}. Fix the cause and build again.")

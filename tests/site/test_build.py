@@ -2,10 +2,8 @@
 
 import re
 import runpy
-from types import SimpleNamespace
 
 import pytest
-from _extensions.report import delete_removed_pages
 from scratch import HEAD, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell
 
 # A page that imports a module of the package, which imports another and reads a folder; it starts
@@ -189,18 +187,17 @@ def test_a_removed_page_leaves_no_html_and_its_label_can_move(copy):
     assert not (copy.root / "build" / "html" / "third.html").exists()
 
 
-@pytest.mark.parametrize("has_pages", [True, False])
-def test_a_new_environment_deletes_pages_of_earlier_builds(tmp_path, has_pages):
-    """It does not know which of them still exist; static files and the other language remain."""
+def test_files_of_pages_that_no_longer_exist_are_deleted(copy):
+    """They are known by their names; static files and the other language remain."""
+    html = copy.root / "build" / "html"
     names = ("old/page.html", "page.ipynb", "_static/a.html", "zh/page.html")
-    files = [tmp_path / name for name in names]
+    files = [html / name for name in names]
     for file in files:
         file.parent.mkdir(exist_ok=True)
         file.touch()
-    env = SimpleNamespace(all_docs={"page": 1.0} if has_pages else {})
-    app = SimpleNamespace(outdir=tmp_path, config=SimpleNamespace(languages={"zh_CN": "zh"}))
-    delete_removed_pages(app, env, set(), set(), set())
-    assert [file.exists() for file in files] == [has_pages, has_pages, True, True]
+    assert copy.build().returncode == 0
+    assert [file.exists() for file in files] == [False, False, True, True]
+    assert (html / "other.html").exists()
 
 
 FORMS, ASSERTIONS = "src/**/onehot/forms.py", "src/**/equality.py"

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any
-from xml.sax.saxutils import escape as escape_xml
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -73,13 +72,12 @@ def add_page_description(
 
 
 def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
-    """Write the sitemap, or delete an earlier build's if the site has no address."""
+    """Write the sitemap and complete the 404 page, if the site has an address."""
     if exception or app.builder.format != "html" or not is_source_language(app.config):
         return
     address, not_found = app.config.html_baseurl, app.outdir / f"{NOT_FOUND}.html"
+    (app.outdir / SITEMAP).unlink(missing_ok=True)  # an earlier build's
     if not address:
-        for path in (not_found, app.outdir / SITEMAP):
-            path.unlink(missing_ok=True)
         return
     # Relative to its <base>, a link to a section of the 404 page would lead to the first page.
     text = not_found.read_text("utf-8").replace('href="#', f'href="{NOT_FOUND}.html#')
@@ -89,7 +87,7 @@ def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
     for language, folder in app.config.languages.items() if app.tags.has("multilingual") else ():
         translated = (name for name in names if is_translated(app, name, language))
         urls += [f"{address}{folder}/{app.builder.get_target_uri(name)}" for name in translated]
-    entries = "\n".join(f"<url><loc>{escape_xml(url)}</loc></url>" for url in urls)
+    entries = "\n".join(f"<url><loc>{escape(url)}</loc></url>" for url in urls)
     namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {namespace}>'
     (app.outdir / SITEMAP).write_text(f"{head}\n{entries}\n</urlset>\n", "utf-8")

@@ -26,10 +26,9 @@ LINK = re.compile(r'<a (?=[^>]*\bhref="((?:\.\./)+)[^"]*\.html\b)(?![^>]*\bhrefl
 
 
 class TranslationBuilder(StandaloneHTMLBuilder):
-    """HTML builder that, in any language but English, writes translated pages only.
+    """HTML builder that writes the pages of a language into a folder of the English site.
 
-    The site of such a language is a folder of the English one, so links to all other pages lead to
-    the folder above.
+    Only translated pages are written; links to all others lead to the folder above.
     """
 
     def is_english_only(self, docname: str) -> bool:
@@ -48,13 +47,6 @@ class TranslationBuilder(StandaloneHTMLBuilder):
         """Yield the outdated pages of this language."""
         return (name for name in super().get_outdated_docs() if not self.is_english_only(name))
 
-    def prepare_writing(self, docnames: Set[str]) -> None:
-        """Delete copies of English pages that an earlier build wrote."""
-        super().prepare_writing(docnames)
-        for docname in filter(self.is_english_only, [*self.env.found_docs, INDEX]):
-            for suffix in ("html", "ipynb", "md"):
-                (self.outdir / f"{docname}.{suffix}").unlink(missing_ok=True)
-
     def write_genindex(self) -> None:
         """Write the index in English only."""
         if is_source_language(self.config):
@@ -69,13 +61,7 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
 
 def set_base_address(_app: Sphinx, config: Config) -> None:
-    """Append the folder of this language to the address of the site.
-
-    Raises
-    ------
-    ConfigError
-        If ``languages`` in ``conf.py`` has no folder for this language.
-    """
+    """Append the folder of this language, which ``conf.py`` has to name, to the site's address."""
     if config.language not in (names := [SOURCE_LANGUAGE, *config.languages]):
         expected = f"expected one of {names}; add its folder to `languages` in conf.py"
         raise ConfigError(f"the language is {config.language!r}, {expected}")
@@ -100,20 +86,15 @@ def add_language_links(
         if page == "search" or is_translated(app, page, language):
             folders[language] = f"{folder}/"
     root = context["content_root"] + ("" if is_source_language(app.config) else "../")
+    codes = {language: language.replace("_", "-") for language in folders}
     context["language_links"] = [
-        (
-            language.replace("_", "-"),
-            Locale.parse(language).get_language_name(),
-            root + folder + uri,
-        )
+        (codes[language], Locale.parse(language).get_language_name(), root + folder + uri)
         for language, folder in folders.items()
         if language != app.config.language
     ]
     if tree is not None and context["pageurl"] and len(folders) > 1:
-        context["alternates"] = {
-            language.replace("_", "-"): root_address(app.config) + folder + uri
-            for language, folder in folders.items()
-        }
+        address = root_address(app.config)
+        context["alternates"] = {codes[name]: address + folders[name] + uri for name in folders}
 
 
 def mark_english_links(app: Sphinx, exception: Exception | None) -> None:

@@ -15,10 +15,7 @@ def wheel_address(app: Sphinx) -> str:
 
 
 def add_wheel_links(_app: Sphinx, config: Config) -> None:
-    """Define ``{{ wheel }}``, a link to the wheel, and ``{{ install }}``, the command for it.
-
-    Only pages in the top folder can use the link.
-    """
+    """Define ``{{ wheel }}``, a link for pages of the top folder, and ``{{ install }}``."""
     name = NAME.format(version=config.release)
     folder = "" if is_source_language(config) else "../"
     config.myst_substitutions |= {
@@ -32,9 +29,6 @@ def build_wheel(app: Sphinx, exception: Exception | None) -> None:
 
     A build with warnings gets no wheel: a warning may concern a file that the wheel would contain.
     """
-    if app.builder.name != "html":
-        return
-    if not is_source_language(app.config):  # it uses the English site's; delete an earlier build's
-        (app.outdir / NAME.format(version=app.config.release)).unlink(missing_ok=True)
-    elif not (exception or app._warncount):
+    is_english_site = app.builder.name == "html" and is_source_language(app.config)
+    if is_english_site and not (exception or app._warncount):
         list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))
