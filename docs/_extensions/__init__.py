@@ -26,17 +26,15 @@ from _extensions.symptoms import entries as symptoms
 
 EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("config-inited", 0, guard.lock_build),  # before Sphinx loads the doctrees of the last build
-    ("config-inited", 510, catalogs.compile_catalogs),
     ("config-inited", 515, builder.set_base_address),
     ("config-inited", 520, published.add_repository_links),
     ("config-inited", 530, wheel.add_wheel_links),
-    ("config-inited", 810, pages.start_records),  # after Sphinx checked the encoding, at 790
+    ("config-inited", 540, pages.start_records),
     ("builder-inited", 510, catalogs.write_script_messages),
     ("builder-inited", 520, index.disable_builtin_search),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
     ("env-get-outdated", 515, execute.pages_with_other_outputs),
-    ("env-get-outdated", 520, report.delete_removed_pages),
     ("env-before-read-docs", 510, guard.purge_outdated),
     ("env-before-read-docs", 520, builder.move_raw_outputs),
     ("env-before-read-docs", 530, execute.execute_pages),
@@ -63,9 +61,8 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 430, notebooks.write_page_notebook),
     ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
-    ("html-page-context", 460, page_head.warn_of_images_without_text),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
-    ("build-finished", 0, report.print_failure),  # before a handler can raise again
+    ("build-finished", 510, report.delete_other_pages),
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.write_sitemap),
     ("build-finished", 940, site_files.write_style_sheets),

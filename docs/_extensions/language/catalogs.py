@@ -1,4 +1,4 @@
-"""Compile catalogs, pass messages to scripts, and mark messages whose translation is outdated."""
+"""Pass messages to scripts, and mark messages whose translation is outdated."""
 
 import json
 from pathlib import Path
@@ -6,31 +6,11 @@ from pathlib import Path
 from babel.messages.pofile import read_po
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.locale import _
-from sphinx.util.i18n import CatalogRepository
 
 from _extensions.paths import is_source_language, is_translated
 
-TEXT_NODES = (
-    nodes.paragraph,
-    nodes.caption,
-    nodes.rubric,
-    nodes.term,
-    nodes.title,
-    nodes.meta,
-)
-
-
-def compile_catalogs(app: Sphinx, config: Config) -> None:
-    """Compile outdated catalogs before Sphinx does.
-
-    Sphinx would decode them with the encoding of the pages, which ``run.pages`` sets to latin-1.
-    """
-    repository = CatalogRepository(app.srcdir, config.locale_dirs, config.language, "utf-8")
-    for catalog in repository.catalogs:
-        if catalog.is_outdated():
-            catalog.write_mo(config.language)
+BLOCKS = nodes.paragraph | nodes.caption | nodes.rubric | nodes.term
 
 
 def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
@@ -38,11 +18,15 @@ def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
     docname, language = app.env.current_document.docname, app.config.language
     if is_source_language(app.config) or not is_translated(app, docname, language):
         return
-    texts = (node for node in doctree.findall(nodes.Element) if isinstance(node, TEXT_NODES))
-    visible = (node for node in texts if not isinstance(node.parent, nodes.field_body))
-    outdated = [node for node in visible if node.get("translated") is False]
+    outdated = [
+        node
+        for node in doctree.findall(nodes.Element)
+        if isinstance(node, BLOCKS | nodes.title | nodes.meta)
+        and not isinstance(node.parent, nodes.field_body)
+        and node.get("translated") is False
+    ]
     for node in outdated:
-        if not isinstance(node, nodes.title | nodes.meta):
+        if isinstance(node, BLOCKS):
             node["classes"].append("newer")
             label = nodes.emphasis("", _("[newer in English]") + " ", classes=["newer-mark"])
             node.insert(0, label)

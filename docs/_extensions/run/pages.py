@@ -15,6 +15,7 @@ from myst_parser.config.main import MdParserConfig
 from nbformat import NotebookNode, ValidationError
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.errors import SphinxError
 
 from _extensions.run.cache import load_execution
 
@@ -57,13 +58,12 @@ class Page:
 
 
 def read(path: Path, name: str) -> Page:
-    """Read one page; if it is unreadable, ``fault`` says why, and nothing is raised."""
+    """Read one page; ``fault`` says why its front matter or its cells are unreadable."""
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        reason = f"byte {error.object[error.start]:#04x} is not UTF-8; save the page as UTF-8"
-        return Page(name, path, "", {}, fault=(line, reason))
+        raise SphinxError(f"{path}:{line}: {error}; save the page as UTF-8") from None
     page = Page(name, path, text, {})
     try:
         page.head = _parse_front_matter(text)
@@ -88,13 +88,7 @@ def read(path: Path, name: str) -> Page:
 
 
 def _parse_front_matter(text: str) -> dict[str, Any]:
-    """Return the front matter.
-
-    Raises
-    ------
-    ValueError
-        If one of the values that this site reads has an unexpected type.
-    """
+    """Return the front matter; raise ``ValueError`` for values of an unexpected type."""
     match = FRONT_MATTER.match(text)
     head = yaml.safe_load(match[1]) if match else {}
     if not isinstance(head, dict):
@@ -123,10 +117,9 @@ def page_of(app: Sphinx, name: str) -> Page:
     return pages[name]
 
 
-def start_records(app: Sphinx, config: Config) -> None:
-    """Start without records, and accept files with any bytes."""
+def start_records(app: Sphinx, _config: Config) -> None:
+    """Start a build without records."""
     app.lookup_pages = {}  # type: ignore[attr-defined]
-    config.source_encoding = "latin-1"  # decodes any bytes; replace_source() replaces the result
 
 
 def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
