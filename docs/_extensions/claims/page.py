@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
+from sphinx.util.nodes import get_node_line
 
 from _extensions.claims.faults import check_cell, failed, stderr_fault
 from _extensions.claims.folds import fold_cell
@@ -19,6 +20,7 @@ from _extensions.claims.sentence import CODE, prose_text, sentence_above
 from _extensions.run.pages import page_of
 
 LOG = logging.getLogger(__name__)
+IMAGE_WITHOUT_TEXT = re.compile(r"""<img\b(?![^>]*\salt=(?:"[^"]+"|'[^']+'))[^>]*>""")
 MINUS = re.compile(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)")  # of a number or its exponent
 
 
@@ -69,13 +71,10 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             claims.checks.append(check)
         if index in shown:
             fold_cell(shown[index], cell, kinds, anchor)
-    for image in doctree.findall(nodes.image):
-        if not image.get("alt"):
-            missing = "has no alternative text, for those who cannot see it"
-            LOG.warning(
-                f"the picture {image['uri']} {missing}; write ![what it shows](...)",
-                location=_lined(image),
-            )
+    for image in filter(_is_image_without_text, doctree.findall(nodes.Element)):
+        name = image.get("uri") or image.astext()
+        message = f"an image has no alternative text: {name:.80}; describe it in `alt`"
+        LOG.warning(message, location=(docname, get_node_line(image)))
     # Last, so that no recorded sentence contains the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
@@ -93,8 +92,8 @@ def _section_of(place: nodes.Element) -> str:
     return title.astext() if title else ""
 
 
-def _lined(node: nodes.Element) -> nodes.Element:
-    """Return the node or its nearest ancestor that has a line in the source."""
-    while not node.line and node.parent is not None:
-        node = node.parent
-    return node
+def _is_image_without_text(node: nodes.Node) -> bool:
+    """Return whether a node is an image, or contains one in HTML, for readers who see only."""
+    if isinstance(node, nodes.image):
+        return not node.get("alt")
+    return isinstance(node, nodes.raw) and bool(IMAGE_WITHOUT_TEXT.search(node.astext()))

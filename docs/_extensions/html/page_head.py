@@ -4,15 +4,12 @@ Every template in ``docs/_templates`` names what it replaces in the theme, and w
 """
 
 import base64
-import re
 from hashlib import sha256
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util import logging
 
-LOG = logging.getLogger(__name__)
 # Sets the color scheme before the first paint: the reader's choice, or the system's.
 SCHEME_SCRIPT = (
     'try{var m=localStorage.getItem("mode")}catch(e){}'
@@ -46,7 +43,6 @@ MARKS = {
     "translations.js": None,  # messages of Sphinx's own search
     "sphinx_highlight.js": None,  # highlights results of Sphinx's own search
 }
-IMAGE_WITHOUT_TEXT = re.compile(r"""<img\b(?![^>]*\salt=(?:"[^"]+"|'[^']+'))[^>]*>""")
 
 
 def select_scripts(
@@ -71,12 +67,3 @@ def content_security_policy(inline_script: str) -> str:
     digest = base64.b64encode(sha256(inline_script.encode()).digest()).decode()
     directives = POLICY | {"script-src": f"'self' 'sha256-{digest}'"}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
-
-
-def warn_of_images_without_text(
-    _app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
-) -> None:
-    """Warn of images without alternative text, in Markdown, HTML and outputs of cells alike."""
-    for image in IMAGE_WITHOUT_TEXT.finditer(context.get("body", "")):
-        message = f"an image has no alternative text: {image[0]:.80}; describe it in `alt`"
-        LOG.warning(message, location=page)
