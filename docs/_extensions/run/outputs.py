@@ -31,18 +31,17 @@ def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
     MyST-NB and nbclient do it in a time that grows with the square of a line's length.
     """
-    merged, pieces = list[NotebookNode](), dict[str, list[str]]()
+    merged, streams = list[NotebookNode](), dict[str, NotebookNode]()
     for output in outputs:
         if output.output_type != "stream":
             merged.append(output)
-        elif output.name in pieces:
-            pieces[output.name].append(output.text)
+        elif output.name in streams:
+            streams[output.name].text += output.text
         else:
             merged.append(output)
-            pieces[output.name] = [output.text]
-    for output in merged:
-        if output.output_type == "stream":
-            lines = "".join(pieces[output.name]).rstrip().split("\n")
-            # A carriage return starts the line again, as progress bars do.
-            output.text = "".join(line.rpartition("\r")[2] + "\n" for line in lines)
+            streams[output.name] = output
+    for stream in streams.values():
+        # A carriage return starts the line again, as progress bars do.
+        lines = (line.rpartition("\r")[2] for line in stream.text.rstrip().split("\n"))
+        stream.text = "\n".join(lines) + "\n"
     return merged
