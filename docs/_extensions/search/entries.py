@@ -29,9 +29,6 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
     """Return the entries of a page; ``messages`` maps anchors of sections to error messages."""
     numbers: dict[int, int] = {}
     for node in filter(_is_entry, doctree.findall(nodes.Element)):
-        parent = node.parent
-        while parent is not None and id(parent) not in numbers:
-            parent = parent.parent
         title = node[0]
         assert isinstance(title, nodes.Element)
         numbers[id(node)] = len(numbers)
@@ -45,8 +42,8 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
             synonyms = [ids[0]]
         anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [message for name_id in ids for message in messages.get(name_id, [])]
-        number = numbers.get(id(parent), 0)
-        yield Entry(anchor, name, number, text, synonyms, errors)
+        parent = numbers.get(id(_entry_around(node)), 0)
+        yield Entry(anchor, name, parent, text, synonyms, errors)
 
 
 def _is_entry(node: nodes.Node) -> bool:
@@ -74,16 +71,16 @@ def _text(node: nodes.Node) -> str:
     return separator.join(_text(child) for child in node.children)
 
 
-def _descendants(entry: nodes.Element) -> Iterator[nodes.Element]:
-    """Return the elements in an entry, without those of nested entries."""
-    for node in entry.children:
-        if isinstance(node, nodes.Element) and not _is_entry(node):
-            yield node
-            yield from _descendants(node)
+def _entry_around(node: nodes.Node) -> nodes.Element | None:
+    """Return the innermost entry that contains a node."""
+    parent = node.parent
+    while parent is not None and not _is_entry(parent):
+        parent = parent.parent
+    return parent
 
 
 def _index_terms(entry: nodes.Element) -> list[str]:
     """Return the terms of an entry that authors wrote with ``{index}``."""
-    indexes = (node for node in _descendants(entry) if isinstance(node, addnodes.index))
+    indexes = (index for index in entry.findall(addnodes.index) if _entry_around(index) is entry)
     terms = (term for index in indexes for term in index["entries"])
     return [text for _, text, target, *_ in terms if target.startswith("index-")]

@@ -4,28 +4,11 @@ import re
 
 from docutils.utils.math import tex2unichar
 
-TABLES = (
-    "mathalpha",
-    "mathbin",
-    "mathfence",
-    "mathop",
-    "mathord",
-    "mathrel",
-    "mathopen",
-    "mathclose",
-)
-SIGNS: dict[str, str] = {
-    name: sign for table in TABLES for name, sign in getattr(tex2unichar, table).items()
-}
-SIGNS |= {
-    "dots": "…",
-    "lVert": "‖",
-    "lvert": "|",
-    "qquad": " ",
-    "rVert": "‖",
-    "rvert": "|",
-    "top": "T",
-}
+KINDS = ("alpha", "bin", "fence", "op", "ord", "rel", "open", "close")
+TABLES: list[dict[str, str]] = [getattr(tex2unichar, f"math{kind}") for kind in KINDS]
+SIGNS = dict(item for table in TABLES for item in table.items())
+SIGNS |= {"dots": "…", "lVert": "‖", "lvert": "|", "rVert": "‖", "rvert": "|"}
+SIGNS |= {"qquad": " ", "top": "T"}
 FUNCTIONS = {"ln", "log", "max"}  # are written with their names
 GROUP = r"(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|(\\[A-Za-z]+|[^\s{}]))"  # or a single sign
 FRACTION = re.compile(rf"\\t?frac{GROUP}{GROUP}")
@@ -65,9 +48,7 @@ def _raise(match: re.Match[str]) -> str:
 
 
 def _replace_command(match: re.Match[str]) -> str:
-    name = match[1]
-    if name in FUNCTIONS:
-        return str(name)
-    if name:
-        return SIGNS.get(name, "")  # no sign: a font such as \mathrm, or the size of a bracket
-    return "%" if match[2] == "%" else " " if match[2] else ""
+    name, escaped = match.groups()
+    if name:  # a sign, or a font such as \mathrm or the size of a bracket, which have none
+        return str(name) if name in FUNCTIONS else SIGNS.get(name, "")
+    return "%" if escaped == "%" else " " if escaped else ""

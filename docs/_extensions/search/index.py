@@ -29,10 +29,7 @@ SYNONYMS = Path(__file__).with_name("synonyms.txt")
 
 
 def store_entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Store a page's entries next to its doctree, for builds that do not write the page again.
-
-    This runs before the lists of symptoms and checks, which repeat other pages, are filled in.
-    """
+    """Store a page's entries next to its doctree, for builds that do not write the page again."""
     if app.builder.format == "html" and docname not in EXCLUDED_PAGES:
         meta = doctree.findall(nodes.meta)
         description = " ".join(m["content"] for m in meta if m["name"] == "description")
@@ -48,39 +45,38 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
     search.lang.stopwords = search.lang.stopwords | FILLERS
     labels = _labels(app.env)
-    pages, texts, words = [], {}, []
+    pages, rows, words, scripts = [], [], [], {}
     for docname in sorted(app.env.found_docs - EXCLUDED_PAGES):
-        description, rows = json.loads(_entries_path(app, docname).read_text("utf-8"))
-        entries = [Entry(*row) for row in rows]
-        words += [read_entry(entry, search.lang) for entry in entries]
-        words[-len(entries)].names.extend(
-            read_words(t, search.lang) for t in labels.get(docname, [])
-        )
-        words[-len(entries)].lead.update(read_terms(description, search.lang))
+        description, stored = json.loads(_entries_path(app, docname).read_text("utf-8"))
+        entries = [Entry(*values) for values in stored]
+        page_words = [read_entry(entry, search.lang) for entry in entries]
+        if docname in labels:
+            page_words[0].names.append(read_words(labels[docname], search.lang))
+        page_words[0].lead.update(read_terms(description, search.lang))
+        page_rows = [[entry.anchor, entry.title, entry.parent] for entry in entries]
         script = docname.replace("/", "-") + ".js"
-        texts[script] = [entry.text for entry in entries]
-        uri = app.builder.get_relative_uri("search", docname)
-        rows = [[e.anchor, e.title, e.parent] for e in entries]
-        pages.append([uri, script, rows])
+        texts = _to_json([entry.text for entry in entries])
+        scripts[f"sections/{script}"] = f'siteTexts["{script}"] = {texts};'
+        pages.append([app.builder.get_relative_uri("search", docname), script, page_rows])
+        rows += page_rows
+        words += page_words
 
     vocabulary, codes = encode_entries(words)
-    all_rows = [row for _, _, rows in pages for row in rows]
-    for row, code in zip(all_rows, codes, strict=True):
+    for row, code in zip(rows, codes, strict=True):
         row.extend(code)
-    titles = Counter(row[1] for row in all_rows)
-    data = {
-        "common": [title for title, count in titles.items() if count > 3],  # weigh less
-        "pages": pages,
-        "stopWords": sorted(search.lang.stopwords),
-        "synonyms": "\n".join(_read_synonyms(app.config.language)),
-        "words": vocabulary,
-    }
+    titles = Counter(row[1] for row in rows)
+    data = _to_json(
+        {
+            "common": [title for title, count in titles.items() if count > 3],  # weigh less
+            "pages": pages,
+            "stopWords": sorted(search.lang.stopwords),
+            "synonyms": "\n".join(_read_synonyms(app.config.language)),
+            "words": vocabulary,
+        }
+    )
     stemmer = search.get_js_stemmer_code()
-    scripts = {
-        "search-sections.js": f"{stemmer}\nsiteTexts = {{}};\nsiteSections = {_to_json(data)};"
-    }
-    for script, page_texts in texts.items():
-        scripts[f"sections/{script}"] = f'siteTexts["{script}"] = {_to_json(page_texts)};'
+    index = f"{stemmer}\nsiteTexts = {{}};\nsiteSections = {data};"
+    scripts = {"search-sections.js": index, **scripts}
 
     static = Path(app.outdir, "_static")
     shutil.rmtree(static / "sections", ignore_errors=True)
@@ -95,10 +91,7 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 def insert_finder(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
-    """Replace the mark of a page by the field of the search page, and load its script.
-
-    It is not loaded as a module, which browsers do not load from a file.
-    """
+    """Replace the mark of a page by the field of the search page, and load its script."""
     if FINDER in context.get("body", ""):
         finder = app.builder.templates.render("finder.html", context | {"rows": 5})
         context["body"] = context["body"].replace(FINDER, finder)
@@ -107,11 +100,10 @@ def insert_finder(
     app.add_js_file("search.js", loading_method="defer")
 
 
-def _labels(env: BuildEnvironment) -> dict[str, list[str]]:
+def _labels(env: BuildEnvironment) -> dict[str, str]:
     """Return the short titles of pages in tables of contents."""
     trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
-    entries = (entry for tree in trees for entry in tree["entries"])
-    return {docname: [label] for label, docname in entries if label}
+    return {docname: label for tree in trees for label, docname in tree["entries"] if label}
 
 
 def _read_synonyms(language: str) -> list[str]:
