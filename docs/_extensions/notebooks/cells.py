@@ -3,6 +3,7 @@
 import ast
 import builtins
 import copy
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,15 +12,7 @@ from sphinx.locale import _
 
 from _extensions.claims.cells import in_words, is_glue, kinds_of, parsed
 
-COLLAPSED_TAGS = {
-    "check",
-    "setup",
-    "fold",
-    "remove-input",
-    "remove-cell",
-    "hide-cell",
-    "hide-input",
-}
+COLLAPSED_TAGS = {"check", "setup", "fold", "remove-input", "remove-cell"}
 BUILTINS = set(dir(builtins))
 
 
@@ -79,12 +72,8 @@ def without_glue(source: str) -> str:
     r"""Remove glue statements, and loops that contain nothing else.
 
     A glued expression that calls anything but a builtin stays, since later cells may depend on
-    what the call changes. Its semicolon keeps the notebook from displaying the value.
-
-    Raises
-    ------
-    ValueError
-        If a glue statement shares its line, or glue is used in another way.
+    what the call changes. Its semicolon keeps the notebook from displaying the value. Another use
+    of glue, or one that shares its line, raises ``ValueError``.
 
     >>> without_glue("x = 1\nglue('x', x)\nglue('loss', train(x))")
     'x = 1\ntrain(x);'
@@ -94,15 +83,13 @@ def without_glue(source: str) -> str:
     lines = source.splitlines()
     for statement in reversed(list(_glue_statements(parsed(source).body))):
         first, last = statement.lineno, statement.end_lineno or statement.lineno
-        before = lines[first - 1].encode()[: statement.col_offset].decode()
+        before = lines[first - 1][: statement.col_offset]
         after = lines[last - 1].encode()[statement.end_col_offset :].decode()
         if before.strip() or after.partition("#")[0].strip():
             raise ValueError(f"{lines[first - 1]!r} shares its line; give glue a line of its own.")
-        calls = _glued_calls(statement) if is_glue(statement) else []
-        lines[first - 1 : last] = [f"{before}{ast.unparse(call)};" for call in calls]
-    result = "\n".join(lines).strip("\n")
-    while "\n\n\n" in result:
-        result = result.replace("\n\n\n", "\n\n")
+        call = _glued_call(statement)
+        lines[first - 1 : last] = [f"{before}{ast.unparse(call)};"] if call else []
+    result = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
     if any(isinstance(n, ast.Name) and n.id == "glue" for n in ast.walk(parsed(result))):
         raise ValueError(f"a notebook has no glue, expected it as a statement only, in:\n{result}")
     return result if parsed(result).body else ""
@@ -121,19 +108,17 @@ def _only_glues(statement: ast.stmt) -> bool:
     """Return whether removing a statement loses nothing but glued values."""
     if nested := _nested(statement):
         return all(map(_only_glues, nested))
-    return is_glue(statement) and not _glued_calls(statement)
+    return is_glue(statement) and not _glued_call(statement)
 
 
-def _glued_calls(statement: ast.stmt) -> list[ast.expr]:
+def _glued_call(statement: ast.stmt) -> ast.expr | None:
     """Return the expression that a statement glues if it calls anything but a builtin."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    expression = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
-    if expression is None:
-        return []
-    for node in ast.walk(expression):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) not in BUILTINS:
-            return [expression]
-    return []
+    match statement:
+        case ast.Expr(value=ast.Call(args=[_, expression, *_])):
+            calls = (node for node in ast.walk(expression) if isinstance(node, ast.Call))
+            names = {getattr(call.func, "id", "") for call in calls}
+            return None if names <= BUILTINS else expression
+    return None
 
 
 def _nested(statement: ast.stmt) -> list[ast.stmt]:

@@ -15,11 +15,8 @@ from _extensions.notebooks.cells import code_cell
 from _extensions.run.settings import PRINTING, QUIET, XMODE
 
 PACKAGE = "lookup_matmul"
-# Subpackages that need more than torch and SciPy: the module they need, and the extra that has it.
-EXTRAS = {
-    "figures": ("matplotlib", "figures"),
-    "sharded": ("cloudpickle", "sharded"),
-}
+# Subpackages that need more than torch and SciPy: a module, which the extra of that name installs.
+EXTRAS = {"figures": "matplotlib", "sharded": "cloudpickle"}
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # of modules with a name of their own
 REQUIREMENTS = """\
 # Requirements of this notebook{source}; what is installed already is kept.
@@ -48,9 +45,11 @@ get_ipython().InteractiveTB.set_mode(mode="{xmode}")
 
 def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
     """Return both cells for a page with these sources; ``wheel`` is a URL or a file name."""
+    quiet = repr(QUIET).replace("'", '"')
+    settings = SETTINGS.format(quiet=quiet, xmode=XMODE, lines=PRINTING)
     return [
         code_cell(requirements_code(list(sources), wheel), {}),
-        code_cell(settings_code(), {"jupyter": {"source_hidden": True}}),
+        code_cell(settings, {"jupyter": {"source_hidden": True}}),
     ]
 
 
@@ -61,15 +60,15 @@ def requirements_code(sources: list[str], wheel: str) -> str:
     # A page that was built without a module only defines functions that import it.
     modules = {name for name in modules if find_spec(name)}
     code = "\n".join(sources)
-    used = [names for part, names in EXTRAS.items() if re.search(rf"\b{part}\b", code)]
-    bundled = bundled_distributions(["", *(extra for _, extra in used)])
-    distributions = sorted({DISTRIBUTIONS.get(name, name) for name in modules} - bundled)
-    needed = [PACKAGE, "torch", *(module for module, _ in used), *sorted(modules)]
+    extras = [extra for extra in EXTRAS if re.search(rf"\b{extra}\b", code)]
+    distributions = {DISTRIBUTIONS.get(name, name) for name in modules}
+    distributions -= bundled_distributions(["", *extras])
+    needed = [PACKAGE, "torch", *(EXTRAS[extra] for extra in extras), *sorted(modules)]
     is_url = "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
-        extras=f"[{','.join(extra for _, extra in used)}]" if used else "",
+        extras=f"[{','.join(extras)}]" if extras else "",
         wheel=wheel,
-        distributions="".join(f" {name}" for name in distributions),
+        distributions="".join(f" {name}" for name in sorted(distributions)),
     )
     return REQUIREMENTS.format(
         source=", from the site and the usual index" if is_url else "",
@@ -86,12 +85,6 @@ def bundled_distributions(extras: list[str]) -> set[str]:
         for item in requirements
         if not item.marker or any(item.marker.evaluate({"extra": extra}) for extra in extras)
     }
-
-
-def settings_code() -> str:
-    """Return the code that applies the settings with which the pages' kernels start."""
-    quiet = repr(QUIET).replace("'", '"')
-    return SETTINGS.format(quiet=quiet, xmode=XMODE, lines=PRINTING)
 
 
 def imported_modules(source: str) -> set[str]:

@@ -55,7 +55,9 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         language = node.get("language", "default").replace("default", "")
         return [f"```{language}\n{node.astext().rstrip()}\n```"]
     if isinstance(node, nodes.math_block):
-        return [_formula(node)]
+        latex, number = node.astext().strip(), node.get("number")
+        tag = f" \\tag{{{number}}}" if number else ""
+        return [latex if latex.startswith("\\begin{align") else f"$$\n{latex}{tag}\n$$"]
     if isinstance(node, nodes.bullet_list | nodes.enumerated_list):
         return [_list(node, link)]
     if isinstance(node, nodes.table):
@@ -100,12 +102,6 @@ def code_span(text: str) -> str:
 
 def _children(children: Iterable[nodes.Node], link: Link) -> list[str]:
     return [block for child in children for block in to_blocks(child, link)]
-
-
-def _formula(node: nodes.math_block) -> str:
-    latex, number = node.astext().strip(), node.get("number")
-    tag = f" \\tag{{{number}}}" if number else ""
-    return latex if latex.startswith("\\begin{align") else f"$$\n{latex}{tag}\n$$"
 
 
 def _list(node: nodes.Element, link: Link) -> str:
