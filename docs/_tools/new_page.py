@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS, GUIDE = ROOT / "docs", ROOT / "AUTHORING.md"
-MAX_PARTS = 10  # of a file name, between hyphens
+MAX_WORDS = 10  # of a file name
 
 
 def read_example(guide: str) -> str:
@@ -22,17 +22,12 @@ def read_example(guide: str) -> str:
 
 
 def file_name(title: str) -> str:
-    """Return the name of the file for a title, whose last words it leaves out if it is long."""
+    """Return the name of the file for a title: its first words, in Latin letters."""
     plain = unicodedata.normalize("NFKD", re.sub("['’]", "", title)).encode("ascii", "ignore")
-    parts: list[str] = []
-    for word in plain.decode().lower().split():
-        word_parts = re.findall(r"[a-z0-9]+", word)
-        if parts and len(parts) + len(word_parts) > MAX_PARTS:
-            break
-        parts += word_parts
-    if not parts:
+    words = re.findall(r"[a-z0-9]+", plain.decode().lower())
+    if not words:
         raise SystemExit(f"The title is {title!r}, expected words; say what the page shows.")
-    return "-".join(parts)
+    return "-".join(words[:MAX_WORDS])
 
 
 def add_entry(index: str, caption: str, entry: str) -> str:
