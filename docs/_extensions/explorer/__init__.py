@@ -28,16 +28,11 @@ TEMPLATE = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
 ).get_template("explorer.html")
 MAX_IDS = 6  # the same as in explorer.js
+SWITCH_OF = {value: name for name, (_, choices) in SWITCHES.items() for value in choices}
 
 
 class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
     """The ``<lookup-explorer>`` element, which contains the static figure."""
-
-
-def _parse_choice(argument: str) -> str:
-    """Return the argument if it is a value of a switch."""
-    values = [value for _, choices in SWITCHES.values() for value in choices]
-    return directives.choice(argument, values)
 
 
 def _parse_rows(argument: str) -> list[list[float]]:
@@ -57,7 +52,7 @@ class Explorer(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
         "empty": directives.flag,
-        "open": _parse_choice,
+        "open": lambda argument: directives.choice(argument, tuple(SWITCH_OF)),
         "switch": lambda argument: directives.choice(argument, tuple(SWITCHES)),
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
@@ -68,12 +63,10 @@ class Explorer(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the element with its initial state."""
-        data, initial = cached_example(self.env), self.options.get("open")
+        data = cached_example(self.env)
         state = data["state"]
-        state |= {
-            name: self.options[name]
-            for name in {"ids", "weights", "table", "arriving"} & {*self.options}
-        }
+        for name in {"ids", "weights", "table", "arriving"} & {*self.options}:
+            state[name] = self.options[name]
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
         data["empty"] = "empty" in self.options
@@ -81,9 +74,8 @@ class Explorer(SphinxDirective):
         switches = {} if "small" in self.options else SWITCHES
         if "switch" in self.options:
             switches = {name: SWITCHES[name] for name in [self.options["switch"]]}
-        if initial:
-            name = next(name for name, (_, choices) in SWITCHES.items() if initial in choices)
-            data["state"][name] = initial
+        if initial := self.options.get("open"):
+            state[SWITCH_OF[initial]] = initial
         node = explorer(small="small" in self.options, switches=switches, data=data)
         self.set_source_info(node)
         return [node]
@@ -177,11 +169,8 @@ def _uri(app: Sphinx, docname: str, label: str) -> str:
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the start tag; the static figure follows."""
     state = node["data"]["state"]
-    classes = [
-        "small" if node["small"] else "full",
-        state["mode"],
-        *["apart"] * bool(state["condition"]),
-    ]
+    classes = ["small" if node["small"] else "full", state["mode"]]
+    classes += ["apart"] if state["condition"] else []
     self.body.append(f'<lookup-explorer class="{" ".join(classes)}"><div class="picture">')
 
 
