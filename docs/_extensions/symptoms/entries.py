@@ -1,7 +1,7 @@
 """Directives for the lists of entries of the symptom pages.
 
-An entry is a section of a page in ``symptoms/``. Its messages are the errors that its cells expect,
-which the build compares with the errors raised, and those recorded with other torch versions.
+An entry is a section of a page in ``symptoms/``. Its messages are the errors that its cells expect
+and those recorded with other torch versions.
 """
 
 from collections.abc import Sequence
@@ -40,10 +40,7 @@ class entries(nodes.General, nodes.Element):  # noqa: N801  # docutils names its
 
 
 class Entries(SphinxDirective):
-    """``{symptom-entries} PAGE``: links to all entries of a page, or to those named below it.
-
-    An entry is named as ``PAGE#ANCHOR``, one a line.
-    """
+    """``{symptom-entries} PAGE``: links to all entries of a page, or to each ``PAGE#ANCHOR``."""
 
     optional_arguments: ClassVar[int] = 1
     has_content: ClassVar[bool] = True
@@ -81,9 +78,8 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
         for text in texts:
             if not any(same_message(text, message) for message in messages):
                 messages.append(text)
-        title, *body = section.children
-        first = next((n for n in body if isinstance(n, nodes.paragraph)), None)
-        causes = next((n for n in body if isinstance(n, nodes.enumerated_list)), None)
+        first = section.next_node(nodes.paragraph)
+        causes = section.next_node(nodes.enumerated_list)
         if first is None or causes is None:
             problem = "an entry begins with a sentence, and its causes are a numbered list"
             LOG.warning(problem, location=section)
@@ -93,7 +89,7 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
         section.insert(section.index(causes), nodes.paragraph("", heading))
         anchor = next(name for name in section["ids"] if not name.startswith("symptom-"))
         cause = first.astext().splitlines()[0]
-        symptoms.append(Symptom(anchor, title.deepcopy().children, cause, messages))
+        symptoms.append(Symptom(anchor, section[0].deepcopy().children, cause, messages))
 
 
 def _load_recordings(env: BuildEnvironment) -> list[dict[str, Any]]:

@@ -29,28 +29,27 @@ def read_recordings(docs: Path) -> list[dict[str, Any]]:
 
 def release(version: str) -> tuple[int, ...]:
     """Return the numbers of a version without its local part, as a sort key."""
-    return tuple(int(number) for number in version.partition("+")[0].split("."))
+    return tuple(map(int, _number(version).split(".")))
+
+
+def _number(version: str) -> str:
+    return version.partition("+")[0]
 
 
 def group_by_message(
     code: str, expected: str, recordings: list[dict[str, Any]]
 ) -> list[tuple[str, str]]:
-    """Return pairs of version numbers and the message that a cell raises in these versions.
-
-    A message that matches the expected one is returned as ``expected``.
-    """
+    """Return pairs of version numbers and the message, or ``expected`` if that matches it."""
     groups: list[tuple[str, str]] = []
     for recording in recordings:
         if code not in recording["messages"]:
             continue
-        message = recording["messages"][code]
+        message, version = recording["messages"][code], _number(recording["torch"])
         if expected and same_message(message, expected):
             message = expected
-        version = recording["torch"].partition("+")[0]
         if groups and same_message(message, groups[-1][1]):
-            groups[-1] = (f"{groups[-1][0]}, {version}", groups[-1][1])
-        else:
-            groups.append((version, message))
+            version, message = f"{groups[-1][0]}, {version}", groups.pop()[1]
+        groups.append((version, message))
     return groups
 
 
@@ -64,8 +63,8 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
     expected = str(metadata.get("expect", ""))
     groups = group_by_message(code, expected, recordings)
     library = "SciPy" if "scipy" in tags else "torch"  # the library that raises the error
-    all_versions = {r[library.lower()].partition("+")[0] for r in recordings}
-    tested = {r[library.lower()].partition("+")[0] for r in recordings if code in r["messages"]}
+    all_versions = {_number(r[library.lower()]) for r in recordings}
+    tested = {_number(r[library.lower()]) for r in recordings if code in r["messages"]}
     versions = (sorted(group, key=release) for group in (tested, all_versions - tested))
     notes = [_version_note(groups, expected, library, *versions)]
     if "recorded" in tags:
@@ -78,20 +77,16 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
 
 
 def _version_note(
-    groups: list[tuple[str, str]],
-    expected: str,
-    library: str,
-    tested: list[str],
-    untested: list[str],
+    groups: list[tuple[str, str]], expected: str, library: str, tested: list[str], others: list[str]
 ) -> nodes.Element:
     """Return a sentence if all tested versions raise the expected message, and else a table."""
     if not groups:
         return _paragraph(_("Not tried with another torch yet."))
     if len(groups) == 1 and groups[0][1] == expected:
-        if not untested:
+        if not others:
             return _paragraph(_("Same message in {0} {1}.").format(library, _join(tested)))
         text = _("Same message in {0} {1}; not tried with {2}.")
-        return _paragraph(text.format(library, _join(tested), _join(untested)))
+        return _paragraph(text.format(library, _join(tested), _join(others)))
     phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
     rows = [[versions, phrases.get(message, message)] for versions, message in groups]
     header = [str(_("tried with torch")), str(_("worded as"))]
