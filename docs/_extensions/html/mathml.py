@@ -19,21 +19,14 @@ FONT_CODES = set(TTFont(FORMULA_FONT).getBestCmap())
 CONVERTER = LatexToMathML(fancy_error=False)
 # The height of the font's radical above the baseline; over lower content it would hang down.
 STRUT = '<mspace height="0.77em"></mspace>'
-TALL_ROOT = re.compile(
-    r"<(?:msqrt|mroot)>(?:(?!</m(?:sqrt|root)>).)*<m(?:frac|table|under|over|root)"
-)
+TALL_ROOT = re.compile(r"<m(sqrt|root)>((?!</m(sqrt|root)>).)*<m(frac|table|under|over|root)")
 PUNCTUATION = re.compile("[.,;:!?)’]+")
 
 
 def to_mathml(latex: str, *, display: bool) -> str:
     r"""Convert a formula; a line break outside of an environment makes it ``aligned``.
 
-    Raises
-    ------
-    LatexError
-        If a command is unknown or the syntax is wrong.
-    ValueError
-        If browsers would render the formula wrongly, or its font lacks a sign.
+    ``LatexError`` is raised for wrong syntax, ``ValueError`` for what browsers render wrongly.
 
     >>> to_mathml("x^2", display=False)
     '<math><msup><mi>x</mi><mn>2</mn></msup></math>'
@@ -82,10 +75,7 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def keep_punctuation_with_formulas(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
-    """Keep a formula on one line with the punctuation after it and a parenthesis before it.
-
-    A browser may break a line before and after ``math``, as at an image.
-    """
+    """Keep a formula on one line with the punctuation after it and a parenthesis before it."""
     for formula in list(doctree.findall(nodes.math)):
         parent, index = formula.parent, formula.parent.index(formula)
         after = parent[index + 1] if index + 1 < len(parent) else None

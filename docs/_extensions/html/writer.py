@@ -14,12 +14,6 @@ from sphinx.writers.html5 import HTML5Translator
 # Tokens in the default color of code: half of the elements of a page with code.
 UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Operator, Punctuation}
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
-SIGNATURE_TAGS = {
-    "<dl>": "<div>",
-    "<dd>": '<div class="sig-line">',
-    "</dl>": "</div>",
-    "</dd>": "</div>",
-}
 
 
 class CodeFormatter(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
@@ -50,7 +44,7 @@ class AccessibleTranslator(HTML5Translator):
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"
-        elif is_output(node) and "<svg" not in node.astext():
+        elif _is_html_output(node) and "<svg" not in node.astext():
             attributes |= {"role": "group", "aria-label": "output"}
         return str(super().starttag(node, tagname, *arguments, **attributes))
 
@@ -70,7 +64,7 @@ class AccessibleTranslator(HTML5Translator):
 
     def depart_desc_signature(self, node: nodes.Element) -> None:
         """Write parameters in ``div``: Sphinx writes a list, which ``dt`` cannot contain."""
-        for old, new in SIGNATURE_TAGS.items():
+        for old, new in (("dl>", "div>"), ("<dd>", '<div class="sig-line">'), ("</dd>", "</div>")):
             self._replace_since(self.signature_start, old, new)
         super().depart_desc_signature(node)
 
@@ -96,8 +90,7 @@ class AccessibleTranslator(HTML5Translator):
         self.protect_literal_text = depth
 
 
-def is_output(node: Any) -> bool:
-    """Return whether a node is an output in HTML."""
+def _is_html_output(node: Any) -> bool:
     return isinstance(node, nodes.raw) and "output" in node["classes"]
 
 

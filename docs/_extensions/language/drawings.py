@@ -19,13 +19,7 @@ WORD = re.compile(r"[A-Za-z]{2}")
 
 
 class raw(nodes.raw, addnodes.translatable):  # noqa: N801
-    """An SVG figure whose messages Sphinx's gettext builder collects."""
-
-    def preserve_original_messages(self) -> None:
-        """Do nothing: the messages are read from the figure itself."""
-
-    def apply_translated_message(self, original_message: str, translated_message: str) -> None:
-        """Do nothing: the node is part of no page."""
+    """An SVG figure whose messages Sphinx's gettext builder collects; it is part of no page."""
 
     def extract_original_messages(self) -> list[str]:
         """Return each message of the figure once."""
