@@ -16,8 +16,7 @@ def sentence_above(place: nodes.Element) -> str:
 
     Sentences are on lines of their own. A cited sentence is returned only if there is no other.
     """
-    last = ""
-    before = _previous(place)
+    last, before = "", _previous(place)
     while before is not None:
         for paragraph in reversed(list(before.findall(_is_prose))):
             sentences = _sentences(paragraph)

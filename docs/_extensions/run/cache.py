@@ -29,10 +29,9 @@ class Execution(NamedTuple):
 @cache
 def package_folder() -> Path:
     """Return the folder of the package that pages import."""
-    spec = find_spec("lookup_matmul")
+    spec = find_spec("lookup_matmul")  # an import would load torch
     assert spec
-    assert spec.submodule_search_locations
-    return Path(spec.submodule_search_locations[0]).absolute()
+    return Path(str(spec.origin)).absolute().parent
 
 
 def load_execution(notebook: NotebookNode, cache_path: str) -> Execution | None:
