@@ -61,9 +61,7 @@ def prepare_kernels() -> Iterator[Kernels]:
             yield Kernels(environment, None)
 
 
-async def run_page(
-    page: Page, kernels: Kernels, timeout_s: int, *, allow_errors: bool = False
-) -> bool:
+async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> bool:
     """Run the cells of a page, and return whether all succeeded.
 
     The last output of a cell that failed is an error: its own, a time limit, a dead kernel, or a
@@ -82,8 +80,7 @@ async def run_page(
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
             connection_file=str(folder / "kernel.json"),
         )
-        options: Any = {"timeout": timeout_s, "allow_errors": allow_errors, "record_timing": False}
-        client = NotebookClient(page.notebook, manager, **options)
+        client = NotebookClient(page.notebook, manager, timeout=timeout_s, record_timing=False)
         if kernels.server:
             manager.provisioner = ForkedKernel(
                 parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
@@ -128,14 +125,13 @@ async def _run_cells(
         page.assertions, page.powerless = await _read_assertions(kernel_client, notebook)
     except CellExecutionError:
         pass
-    except CellTimeoutError:
-        reason = f"it ran for too long, more than {client.timeout} s"
-        cell.outputs = [*merge_streams(cell.outputs), error_output("TimeoutError", reason)]
     except Exception as error:  # a dead kernel, or one that could not start for any reason
         if _is_cancelled():  # nbclient takes it for a dead kernel
             raise asyncio.CancelledError from None
-        output = error_output(type(error).__name__, str(error))
-        cell.outputs = [*merge_streams(cell.outputs), output]
+        name, message = type(error).__name__, str(error)
+        if isinstance(error, CellTimeoutError):
+            message = f"it ran for too long, more than {client.timeout} s"
+        cell.outputs = [*merge_streams(cell.outputs), error_output(name, message)]
     else:
         return True
     finally:
