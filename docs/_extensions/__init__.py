@@ -31,7 +31,6 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("config-inited", 530, wheel.add_wheel_links),
     ("config-inited", 540, pages.start_records),
     ("builder-inited", 510, catalogs.write_script_messages),
-    ("builder-inited", 520, index.disable_builtin_search),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
     ("env-get-outdated", 515, execute.pages_with_other_outputs),

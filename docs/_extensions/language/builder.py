@@ -31,6 +31,8 @@ class TranslationBuilder(StandaloneHTMLBuilder):
     Only translated pages are written; links to all others lead to the folder above.
     """
 
+    search = False  # ``search.index`` replaces Sphinx's index and search page
+
     def is_english_only(self, docname: str) -> bool:
         """Return whether a link to this page leads out of the folder of this language."""
         is_page = docname == INDEX or docname in self.env.found_docs

@@ -124,9 +124,3 @@ def pages_without_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return the pages without stored entries, as after a link check, which stores none."""
     docnames = env.found_docs - EXCLUDED_PAGES if app.builder.format == "html" else set()
     return sorted(name for name in docnames if not _entries_path(app, name).exists())
-
-
-def disable_builtin_search(app: Sphinx) -> None:
-    """Disable Sphinx's search index and search page."""
-    if app.builder.format == "html":
-        app.builder.search = False  # type: ignore[attr-defined]
