@@ -25,8 +25,8 @@ ITALIC = {
 }
 
 
-def subset_font(path: Path, codes: Iterable[int]) -> bytes:
-    """Return a font as WOFF2 with these code points only, its copyright and its license."""
+def subset_font(path: Path, codes: Iterable[int]) -> str:
+    """Return a font as a data URL, with these code points only, its copyright and its license."""
     font, file = TTFont(path, recalcTimestamp=False), io.BytesIO()
     if "MATH" in font:
         _remove_large_radicals(font)
@@ -35,7 +35,7 @@ def subset_font(path: Path, codes: Iterable[int]) -> bytes:
     subsetter.subset(font)
     font.flavor = "woff2"
     font.save(file)
-    return file.getvalue()
+    return f"data:font/woff2;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 def _remove_large_radicals(font: TTFont) -> None:
@@ -56,20 +56,16 @@ def subset_icons(css: str, static: Path) -> str:
     def embed(face: re.Match[str]) -> str:
         if face[2] != ICONS:
             return ""
-        return face.group().replace(face[1], data_url(subset_font(static / face[1], codes)))
+        return face.group().replace(face[1], subset_font(static / face[1], codes))
 
     return FONT_FACE.sub(embed, css)
 
 
 def formula_font_face(signs: Iterable[int]) -> str:
     """Return a rule that embeds the font of formulas, so that they are drawn in no other first."""
-    url = data_url(subset_font(FORMULA_FONT, signs))
-    return f'@font-face{{font-family:"STIX Two Math";src:url({url})}}\n'
-
-
-def data_url(font: bytes) -> str:
-    """Return a font as a data URL, which a page opened as a file may load too."""
-    return f"data:font/woff2;base64,{base64.b64encode(font).decode()}"
+    return (
+        f'@font-face{{font-family:"STIX Two Math";src:url({subset_font(FORMULA_FONT, signs)})}}\n'
+    )
 
 
 def formula_signs(formulas: Iterable[str]) -> set[int]:

@@ -52,7 +52,9 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     for path in needed:
         if path.suffix == ".js" and not path.relative_to(static).as_posix().startswith(PAGE_TEXTS):
             used |= names_in_script(path.read_text("utf-8"))
-    sheets = {PALETTE.name: palette()}
+    colors = runpy.run_path(str(PALETTE))["COLORS"]  # importing the package would load torch
+    properties = ";".join(f"--figure-{name}:{color}" for name, color in colors.items())
+    sheets = {PALETTE.name: f'html[data-theme="light"]{{{properties}}}'}
     for name in names:
         sheets |= read_sheet(static, static / name)
     signs = formula_signs(math for page in pages.values() for math in FORMULA.findall(page))
@@ -80,13 +82,6 @@ def parse_header(sheet: str) -> tuple[list[str], str]:
     """Return the names of the merged sheets and the digest; empty if the header is missing."""
     *names, digest = sheet.partition("\n")[0][3:-3].split() or [""]
     return names, digest
-
-
-def palette() -> str:
-    """Return the colors of the figures as custom properties of the light scheme."""
-    colors = runpy.run_path(str(PALETTE))["COLORS"]  # importing the package would load torch
-    declarations = (f"--figure-{name}:{color}" for name, color in colors.items())
-    return f'html[data-theme="light"]{{{";".join(declarations)}}}'
 
 
 def read_sheet(static: Path, path: Path) -> dict[str, str]:

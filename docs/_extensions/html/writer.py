@@ -39,12 +39,13 @@ class AccessibleTranslator(HTML5Translator):
 
         A source is a list item: DPub-ARIA 1.1 deprecates the role that docutils writes.
         """
+        is_html_output = isinstance(node, nodes.raw) and "output" in node["classes"]
         if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
             name = self.attval(table_name(node))
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"
-        elif _is_html_output(node) and "<svg" not in node.astext():
+        elif is_html_output and "<svg" not in node.astext():
             attributes |= {"role": "group", "aria-label": "output"}
         return str(super().starttag(node, tagname, *arguments, **attributes))
 
@@ -88,10 +89,6 @@ class AccessibleTranslator(HTML5Translator):
             self.protect_literal_text = 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
         self.protect_literal_text = depth
-
-
-def _is_html_output(node: Any) -> bool:
-    return isinstance(node, nodes.raw) and "output" in node["classes"]
 
 
 def table_name(table: nodes.Element) -> str:
