@@ -39,7 +39,9 @@ def load_execution(notebook: NotebookNode, cache_path: str) -> Execution | None:
     cache = _open_cache(cache_path)
     try:
         record = cache.match_cache_notebook(notebook)
-        if record.data["failed"] or not _is_current(record.data["digests"]):
+        digests = record.data["digests"].items()
+        is_current = all(digest(package_folder() / path) == value for path, value in digests)
+        if record.data["failed"] or not is_current:
             cache.remove_cache(record.pk)
             return None
         merged_notebook = cache.merge_match_into_notebook(notebook)[1]
@@ -55,11 +57,6 @@ def store_execution(
     """Store outputs where MyST-NB takes them; those of a failed run serve only this build."""
     bundle = CacheBundleIn(notebook, uri, data=data)
     _open_cache(cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-
-
-def _is_current(digests: dict[str, str]) -> bool:
-    """Return whether all that the cells read of the package is unchanged."""
-    return all(digest(package_folder() / path) == value for path, value in digests.items())
 
 
 @cache

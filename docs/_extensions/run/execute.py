@@ -1,7 +1,6 @@
 """Execute pages side by side before Sphinx reads the first; those that measure time run alone.
 
-MyST-NB would execute them one after the other and stop at a dead kernel. It finds all their outputs
-in the cache.
+MyST-NB, which would execute them one after the other, finds all their outputs in the cache.
 """
 
 import asyncio
@@ -46,7 +45,10 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
     measuring = [page for page in pages if page.head.get("measures")]
     concurrent = [page for page in pages if page not in measuring]
     # The longest first, so that none of them runs alone at the end.
-    concurrent.sort(key=_code_length, reverse=True)
+    concurrent.sort(
+        key=lambda page: sum(len(cell.source) for cell in page.cells if cell.cell_type == "code"),
+        reverse=True,
+    )
     semaphore, start = asyncio.Semaphore(MAX_KERNELS), time.perf_counter()
 
     async def execute(page: Page, page_count: int) -> None:
@@ -81,7 +83,3 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
             print(f"{total_s:7.1f} s  for these; each above counts its share.", flush=True)
         for page in measuring:
             await execute(page, 1)
-
-
-def _code_length(page: Page) -> int:
-    return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")

@@ -28,22 +28,14 @@ def lock_build(app: Sphinx, _config: Config) -> None:
 def reread_after_failure(
     app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> set[str]:
-    """Return every page unless the last build succeeded.
-
-    Sphinx does not repeat the warnings of a page that it has read, so a second build would succeed.
-    Reading is cheap: the outputs of pages that ran without an error are cached.
-    """
+    """Return every page unless the last build succeeded, since Sphinx does not repeat warnings."""
     docnames = set(env.found_docs) if _failed_builds(app) else set()
     _failure_marker(app).touch()  # until release_build() removes it
     return docnames
 
 
 def purge_outdated(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Purge all outdated pages before Sphinx reads the first of them.
-
-    Sphinx purges each page just before it reads it, so a label that moved from one page to another
-    would be a duplicate.
-    """
+    """Purge all outdated pages before Sphinx reads the first, so that labels can move."""
     for docname in docnames:
         app.emit("env-purge-doc", env, docname)
         env.clear_doc(docname)
