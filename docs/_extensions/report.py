@@ -13,11 +13,8 @@ LOG = logging.getLogger(__name__)
 
 
 def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
-    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line.
-
-    The build in English comes first, so that a translation need not repeat its warnings.
-    """
-    if not is_source_language(app.config):
+    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line."""
+    if not is_source_language(app.config):  # the build in English comes first
         return
     import lint_pages  # not above: as a script it imports this package, and so this module
 

@@ -115,10 +115,12 @@ def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section
         uri = app.builder.get_relative_uri(docname, name)
         count = sum(len(check.kinds) for check in page.checks)
         numbers = (_counted(count, "check"), _counted(len(page.cited), "cited sentence"))
-        entries = [
-            (check.section, check.sentence, _kinds_text(check.kinds), f"{uri}#{check.anchor}")
-            for check in page.checks
-        ] + [("Cited from a source", sentence, "cited", uri) for sentence in page.cited]
+        entries = []
+        for check in page.checks:
+            counts = Counter(check.kinds).items()
+            kinds = ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counts)
+            entries.append((check.section, check.sentence, kinds, f"{uri}#{check.anchor}"))
+        entries += [("Cited from a source", sentence, "cited", uri) for sentence in page.cited]
         listed = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
         for heading, group in groupby(entries, key=itemgetter(0)):
             listed += nodes.paragraph("", "", nodes.strong("", heading))
@@ -127,12 +129,6 @@ def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section
         section = nodes.section("", title, listed, ids=[f"of-{name.replace('/', '-')}"])
         sections.append(section)
     return sections
-
-
-def _kinds_text(kinds: list[str]) -> str:
-    """Return the kinds of one cell's checks, with their numbers where they repeat."""
-    counts = Counter(kinds).items()
-    return ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counts)
 
 
 def _counted(number: int, what: str) -> str:

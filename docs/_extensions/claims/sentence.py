@@ -18,7 +18,8 @@ def sentence_above(place: nodes.Element) -> str:
     """
     last, before = "", _previous(place)
     while before is not None:
-        for paragraph in reversed(list(before.findall(_is_prose))):
+        paragraphs = (n for n in before.findall() if isinstance(n, nodes.paragraph | nodes.caption))
+        for paragraph in reversed(list(paragraphs)):
             sentences = _sentences(paragraph)
             last = last or "".join(sentences[-1:])
             inlines = paragraph.findall(nodes.inline)
@@ -27,10 +28,6 @@ def sentence_above(place: nodes.Element) -> str:
                 return uncited[-1]
         before = _previous(before)
     return last
-
-
-def _is_prose(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.paragraph | nodes.caption)
 
 
 def _sentences(node: nodes.Node) -> list[str]:

@@ -1,12 +1,12 @@
 """Translate the words in figures, which are drawn once for all languages.
 
-Numbers in a message are written ``{0}``, ``{1}`` and so on, so that a figure with other numbers has
-the same messages.
+A figure with other numbers has the same messages, since placeholders stand for numbers.
 """
 
 import re
 from collections.abc import Callable
 from html import escape, unescape
+from itertools import count
 
 from docutils import nodes
 from sphinx import addnodes
@@ -28,15 +28,10 @@ class raw(nodes.raw, addnodes.translatable):  # noqa: N801
 
 
 def extract_numbers(text: str) -> tuple[str, list[str]]:
-    """Return a text with a placeholder for each number, and the numbers.
-
-    >>> extract_numbers("row 2 of 4")
-    ('row {0} of {1}', ['2', '4'])
-    """
-    numbers = NUMBER.findall(text)
-    indices = iter(range(len(numbers)))
+    """Return a text with ``{0}``, ``{1}``, … for its numbers, and the numbers."""
+    indices = count()
     escaped = text.replace("{", "{{").replace("}", "}}")
-    return NUMBER.sub(lambda _: f"{{{next(indices)}}}", escaped), numbers
+    return NUMBER.sub(lambda _: f"{{{next(indices)}}}", escaped), NUMBER.findall(text)
 
 
 def translate_svg(svg: str, gettext: Callable[[str], str]) -> str:

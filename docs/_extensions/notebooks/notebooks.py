@@ -8,7 +8,6 @@ missing.
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
@@ -20,7 +19,6 @@ from _extensions.notebooks.cells import markdown_cell, notebook_cell
 from _extensions.notebooks.first_cells import first_cells
 from _extensions.notebooks.markdown import Link, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
-from _extensions.paths import is_source_language
 from _extensions.run.pages import page_of
 
 METADATA = {
@@ -37,36 +35,24 @@ BACKSLASH = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes characters that beg
 def write_page_notebook(
     app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Write the Markdown source of an English page, and the notebook of a page that has one.
-
-    A page with ``notebook: false`` in its front matter runs only within the site's build.
-    """
+    """Write the Markdown source of a page beside it, and its notebook if it has one."""
     if tree is None or app.builder.name != "html":
         return
     source = app.outdir / f"{docname}.md"
     notebook = source.with_suffix(".ipynb")
     source.parent.mkdir(parents=True, exist_ok=True)
     page = page_of(app, docname)
-    context["source"] = source.name
-    if is_source_language(app.config):
-        source.write_bytes(page.path.read_bytes())
-    else:  # a translation has the English source
-        context["source"] = f"{context['content_root']}../{docname}.md"
-        source.unlink(missing_ok=True)
+    source.write_bytes(page.path.read_bytes())
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
-        write_notebook(notebook, page_cells(app, docname, tree))
+        cells = page_cells(app, docname, tree)
+        for index, cell in enumerate(cells):
+            cell["id"] = f"cell-{index}"
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        notebook.write_text(f"{text}\n", "utf-8")
     else:
         notebook.unlink(missing_ok=True)
-
-
-def write_notebook(path: Path, cells: list[Any]) -> None:
-    """Write cells as a notebook whose bytes depend on nothing else."""
-    for index, cell in enumerate(cells):
-        cell["id"] = f"cell-{index}"
-    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
-    text = json.dumps(notebook, ensure_ascii=False, separators=(",", ":"))
-    path.write_text(f"{text}\n", "utf-8")
 
 
 def page_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:

@@ -60,11 +60,10 @@ def read_terms(text: str, language: SearchLanguage) -> set[str]:
 def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
     """Return all words, the most frequent first, and the code of each entry's words.
 
-    A character is the number of a word, and in sets the difference to the number before it, which
-    compresses better.
+    A character is the number of a word, or in sets, to compress better, the difference to the last.
     """
-    lists = [words for entry in entries for words in (*entry.names, *entry.errors, *entry[2:])]
-    counts = Counter(itertools.chain.from_iterable(lists))
+    groups = [words for entry in entries for words in (*entry.names, *entry.errors, *entry[2:])]
+    counts = Counter(itertools.chain.from_iterable(groups))
     numbers = {word: i for i, word in enumerate(sorted(counts, key=lambda w: (-counts[w], w)))}
 
     def encode(words: Iterable[str]) -> str:
@@ -74,15 +73,10 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
         steps = itertools.pairwise([-1, *sorted(numbers[word] for word in words)])
         return "".join(chr(FIRST_CHARACTER + end - start - 1) for start, end in steps)
 
-    codes = [
-        [
-            "\n".join(map(encode, entry.names)),
-            "\n".join(map(encode, entry.errors)),
-            encode_set(entry.lead),
-            encode_set(entry.body),
-        ]
-        for entry in entries
-    ]
+    codes = []
+    for entry in entries:
+        lists = ["\n".join(map(encode, words)) for words in (entry.names, entry.errors)]
+        codes.append([*lists, encode_set(entry.lead), encode_set(entry.body)])
     return " ".join(numbers), codes
 
 

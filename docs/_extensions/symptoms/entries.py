@@ -1,8 +1,4 @@
-"""Directives for the lists of entries of the symptom pages.
-
-An entry is a section of a page in ``symptoms/``. Its messages are the errors that its cells expect
-and those recorded with other torch versions.
-"""
+"""Directives for the lists of entries of the symptom pages, which are sections of these pages."""
 
 from collections.abc import Sequence
 from pathlib import Path
