@@ -3,12 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 from _extensions.claims.cells import name_of, only_glues, parsed
 from _extensions.run.pages import Page
-from page_rules import Findings, get_nested, prose_lines
+from page_rules import Findings, prose_lines
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
@@ -27,7 +26,7 @@ class Cell(NamedTuple):
 
     line: int
     tags: list[str]
-    figure: Any
+    figure: dict[str, Any]
     code: str
 
     @property
@@ -37,7 +36,7 @@ class Cell(NamedTuple):
 
     def nodes(self, kind: type[ast.AST] = ast.AST) -> Iterator[tuple[int, Any]]:
         """Yield the nodes of the syntax tree of a kind, each with its line on the page."""
-        for node in _nodes(self.code):
+        for node in ast.walk(parsed(self.code)):
             if isinstance(node, kind):
                 yield self.line + getattr(node, "lineno", 1) - 1, node
 
@@ -46,18 +45,13 @@ class Cell(NamedTuple):
         return any(name_of(call) in names for _, call in self.nodes(ast.Call))
 
 
-@cache  # several rules walk the same tree
-def _nodes(source: str) -> list[ast.AST]:
-    return list(ast.walk(parsed(source)))
-
-
 def code_cells(page: Page) -> list[Cell]:
     """Return the code cells of a page."""
     source_lines, cells = page.text.splitlines(), []
     for cell, line_before in zip(page.cells, page.lines, strict=True):
         if cell.cell_type == "code" and cell.source:
             line = source_lines.index(cell.source.splitlines()[0], line_before) + 1
-            figure = get_nested(cell.metadata, "mystnb", "figure")
+            figure = cell.metadata.get("mystnb", {}).get("figure") or {}
             cells.append(Cell(line, cell.metadata.get("tags", []), figure, cell.source))
     return cells
 
@@ -84,7 +78,7 @@ def caption(page: Page) -> Findings:
     for cell in code_cells(page):
         match parsed(cell.code).body[-1:]:
             case [ast.Expr(value=ast.Call() as call)] if name_of(call).startswith("draw_"):
-                if not get_nested(cell.figure, "caption"):
+                if not cell.figure.get("caption"):
                     message = "this figure has no caption"
                     yield cell.line, f"{message}; add `mystnb: figure: caption:` and a name"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from _extensions.claims.cells import BITS, kinds_of
 from _extensions.run.pages import Page
@@ -58,7 +58,8 @@ class Line(NamedTuple):
 
 def description(page: Page) -> Findings:
     """Find a front matter without a description."""
-    if not get_nested(page.head, "myst", "html_meta", "description"):
+    head = FRONT_MATTER.match(page.text)
+    if not head or not re.search(r"^ +description: *\S", head[0], re.MULTILINE):
         message = "the front matter has no description, which search engines show"
         yield 1, f"{message}; add `myst: html_meta: description:` with one sentence"
 
@@ -160,13 +161,6 @@ def count_open_words(text: str) -> int:
         if token.type == "inline" and element not in ("th", "td"):
             count += len(re.findall(r"\w[\w'’.,-]*", NOT_PROSE.sub(" ", token.content)))
     return count
-
-
-def get_nested(mapping: Any, *keys: str) -> Any:
-    """Return the value under nested keys, or None if one of them is missing."""
-    for key in keys:
-        mapping = mapping.get(key) if isinstance(mapping, dict) else None
-    return mapping
 
 
 def _compares_bits(cell: NotebookNode) -> bool:

@@ -1,9 +1,7 @@
 """Write what a site has only once ``html_baseurl`` in ``conf.py`` is its address.
 
-Sphinx writes canonical links, and ``layout.html`` the metadata for previews of a link. This module
-adds a page for wrong addresses and a sitemap. Of the existing extensions, sphinx-notfound-page
-fails with this theme, sphinxext-opengraph ignores a page's description, and sphinx-sitemap omits
-the pages that this build did not write again.
+Of the existing extensions, sphinx-notfound-page fails with this theme, sphinxext-opengraph ignores
+a page's description, and sphinx-sitemap omits the pages that this build did not write again.
 """
 
 import re

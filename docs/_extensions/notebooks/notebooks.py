@@ -1,8 +1,7 @@
 """Write the notebook of each executed page from its resolved doctree and its executed cells.
 
 A notebook needs neither the site nor MyST-NB: glued values are part of its text, links lead to the
-site or become plain text, cited sources are listed at the end, and the first cells install what is
-missing.
+site or become plain text, and cited sources are listed at the end.
 """
 
 import json
