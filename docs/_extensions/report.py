@@ -22,7 +22,7 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
     for line, message in lint_pages.findings(page):
         LOG.warning(message, location=(docname, line))
     page_lines = page.text.splitlines()
-    for index, cell_line, reason in page.powerless:
+    for index, cell_line, reason in page.run.powerless:
         code = page.cells[index].source.splitlines()[cell_line - 1]
         cell_lines = [line.strip() for line in page_lines[page.lines[index] :]]  # with options
         offset = cell_lines.index(code.strip()) if code.strip() in cell_lines else 0

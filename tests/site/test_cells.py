@@ -3,7 +3,7 @@
 import pytest
 from _extensions.claims.cells import could_fail_unseen, in_words, kinds_of
 from _extensions.claims.faults import check_cell
-from _extensions.run.outputs import merge_streams
+from _extensions.run.kernel import merge_streams
 from nbformat import v4
 
 

@@ -50,7 +50,7 @@ def executed(site):
         assert execution, f"{name} is not in the cache of executed pages"
         cells[name] = [
             cell
-            for cell in code_cells(execution.notebook)
+            for cell in code_cells(execution[0])
             if "skip-execution" not in cell.metadata.get("tags", []) and without_glue(cell.source)
         ]
     return cells

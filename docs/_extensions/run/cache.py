@@ -4,10 +4,10 @@ MyST-NB takes outputs from this cache by the code of the cells alone. A record i
 a file that the page read has changed, before MyST-NB can use it; then the page is executed again.
 """
 
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
@@ -16,14 +16,16 @@ from nbformat import NotebookNode
 from _extensions.run.observer.sitecustomize import digest
 
 
-class Execution(NamedTuple):
-    """A notebook with its outputs, the seconds and time of its run, and its assertions."""
+@dataclass
+class Run:
+    """The last run of the cells of a page."""
 
-    notebook: NotebookNode
-    seconds: float
-    executed_at: float
-    assertions: int
-    powerless: list[tuple[int, int, str]]  # those that cannot fail: cell, line in it, reason
+    failed: bool = True
+    digests: dict[str, str] = field(default_factory=dict)  # by path, of what the cells read
+    assertions: int = 0
+    powerless: list[tuple[int, int, str]] = field(default_factory=list)  # cell, line in it, reason
+    execution_seconds: float = 0.0  # MyST-NB's name; its table of run times shows it
+    executed_at: float = 0.0  # as of time.time()
 
 
 @cache
@@ -34,28 +36,24 @@ def package_folder() -> Path:
     return Path(str(spec.origin)).absolute().parent
 
 
-def load_execution(notebook: NotebookNode, cache_path: str) -> Execution | None:
-    """Return the cached execution of these cells; remove it if it is outdated or failed."""
+def load_execution(notebook: NotebookNode, cache_path: str) -> tuple[NotebookNode, Run] | None:
+    """Return the cells with their outputs, and their run; remove it if it is outdated or failed."""
     cache = _open_cache(cache_path)
     try:
         record = cache.match_cache_notebook(notebook)
-        digests = record.data["digests"].items()
-        is_current = all(digest(package_folder() / path) == value for path, value in digests)
-        if record.data["failed"] or not is_current:
-            cache.remove_cache(record.pk)
-            return None
-        merged_notebook = cache.merge_match_into_notebook(notebook)[1]
-        names = ("execution_seconds", "executed_at", "assertions", "powerless")
-        return Execution(merged_notebook, *(record.data[name] for name in names))
-    except KeyError:  # not executed, or by an earlier version of this site
+    except KeyError:  # not executed
         return None
+    run = Run(**record.data)
+    read = run.digests.items()
+    if run.failed or any(digest(package_folder() / path) != value for path, value in read):
+        cache.remove_cache(record.pk)
+        return None
+    return cache.merge_match_into_notebook(notebook)[1], run
 
 
-def store_execution(
-    notebook: NotebookNode, uri: str, cache_path: str, data: dict[str, object]
-) -> None:
+def store_execution(notebook: NotebookNode, uri: str, cache_path: str, run: Run) -> None:
     """Store outputs where MyST-NB takes them; those of a failed run serve only this build."""
-    bundle = CacheBundleIn(notebook, uri, data=data)
+    bundle = CacheBundleIn(notebook, uri, data=asdict(run))
     _open_cache(cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 

@@ -24,12 +24,11 @@ def pages_with_other_outputs(
 
     A build of one page, or of the site in the other language, uses the same cache.
     """
-    pages = [page_of(app, docname) for docname in env.found_docs]
-    read_runs = {docname: metadata.get("executed_at") for docname, metadata in env.metadata.items()}
     return {
         page.name
-        for page in pages
-        if page.needs_execution or page.executed_at != read_runs.get(page.name)
+        for page in (page_of(app, docname) for docname in env.found_docs)
+        if page.needs_execution
+        or page.run.executed_at != env.metadata.get(page.name, {}).get("executed_at")
     }
 
 
@@ -55,24 +54,16 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
         async with semaphore:
             page_start = time.perf_counter()
             timeout_s = app.config.nb_execution_timeout
-            succeeded = await kernel.run_page(page, kernels, timeout_s)
+            await kernel.run_page(page, environment, timeout_s)
             elapsed_s = time.perf_counter() - page_start
         share_s = elapsed_s / min(MAX_KERNELS, page_count)  # the shares add up to the total
-        page.seconds = share_s if succeeded else None
-        page.executed_at = time.time()
-        data = {
-            "execution_seconds": share_s,  # MyST-NB's name; its table of run times shows it
-            "executed_at": page.executed_at,
-            "failed": not succeeded,
-            "digests": page.digests,
-            "assertions": page.assertions,
-            "powerless": page.powerless,
-        }
+        page.run.execution_seconds, page.run.executed_at = share_s, time.time()
+        cache_path = app.config.nb_execution_cache_path
         assert page.notebook
-        store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, data)
+        store_execution(page.notebook, str(page.path), cache_path, page.run)
         print(f"{share_s:7.1f} s  {page.name}", flush=True)
 
-    with kernel.prepare_kernels() as kernels:
+    with kernel.kernel_environment() as environment:
         if len(concurrent) > 1:
             print(f"Running {len(concurrent)} pages, {MAX_KERNELS} at a time.", flush=True)
         async with asyncio.TaskGroup() as group:

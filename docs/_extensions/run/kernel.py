@@ -5,12 +5,11 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import Any, NamedTuple
+from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -19,29 +18,18 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 
 from _extensions.run.cache import package_folder
-from _extensions.run.forked_kernel import ForkedKernel, fork_server
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
-from _extensions.run.outputs import error_output, merge_streams, unwanted_effect
 from _extensions.run.pages import Page
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 
 START_S = 120  # a kernel imports torch, on a busy machine
+MAX_OUTPUT_CHARACTERS = 500_000  # of a cell; a large figure has 50,000
 OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
-class Kernels(NamedTuple):
-    """What kernels of pages have in common: their environment, and the server that forks them."""
-
-    environment: dict[str, str]
-    server: subprocess.Popen[str] | None
-
-
 @contextmanager
-def prepare_kernels() -> Iterator[Kernels]:
-    """Yield an environment with an observer and a temporary folder for profiles, and a server.
-
-    Where a process with libraries cannot be forked safely, kernels are started without a server.
-    """
+def kernel_environment() -> Iterator[dict[str, str]]:
+    """Yield an environment with the observer and a temporary folder for profiles."""
     with TemporaryDirectory(prefix="lookup-") as folder:
         compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
         python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
@@ -53,23 +41,18 @@ def prepare_kernels() -> Iterator[Kernels]:
             "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
             PACKAGE_VARIABLE: str(package_folder()),
         }
-        environment = os.environ | QUIET | variables
-        if sys.platform == "linux":
-            with fork_server(environment) as server:
-                yield Kernels(environment, server)
-        else:
-            yield Kernels(environment, None)
+        yield os.environ | QUIET | variables
 
 
-async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> bool:
-    """Run the cells of a page, and return whether all succeeded.
+async def run_page(page: Page, environment: dict[str, str], timeout_s: int) -> None:
+    """Run the cells of a page, and record their outputs and the run.
 
     The last output of a cell that failed is an error: its own, a time limit, a dead kernel, or a
-    file that it left behind. ``page.digests`` describes what the cells read of the package.
+    file that it left behind.
     """
     assert page.notebook, f"{page.name} has no cells to run"
     with TemporaryDirectory(
-        prefix="page-", dir=kernels.environment["TMPDIR"], ignore_cleanup_errors=True
+        prefix="page-", dir=environment["TMPDIR"], ignore_cleanup_errors=True
     ) as name:
         folder = Path(name)
         log, working_directory = folder / "reads.log", folder / "empty"
@@ -81,16 +64,11 @@ async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> bool:
             connection_file=str(folder / "kernel.json"),
         )
         client = NotebookClient(page.notebook, manager, timeout=timeout_s, record_timing=False)
-        if kernels.server:
-            manager.provisioner = ForkedKernel(
-                parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
-            )
-            manager.provisioner.server = kernels.server
-        environment = kernels.environment | {LOG_VARIABLE: str(log)}
+        environment = environment | {LOG_VARIABLE: str(log)}
         succeeded = await _run_cells(client, manager, environment, working_directory, page)
+        page.run.failed = not succeeded
         if succeeded and client.code_cells_executed:
-            page.digests = _read_log(log)
-    return succeeded
+            page.run.digests = _read_log(log)
 
 
 async def _run_cells(
@@ -119,10 +97,10 @@ async def _run_cells(
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
             cell.outputs = merge_streams(cell.get("outputs", []))
-            if message := unwanted_effect(cell, working_directory):
-                cell.outputs = [error_output("RuntimeError", message)]
+            if message := _unwanted_effect(cell, working_directory):
+                cell.outputs = [_error_output("RuntimeError", message)]
                 return False
-        page.assertions, page.powerless = await _read_assertions(kernel_client, notebook)
+        page.run.assertions, page.run.powerless = await _read_assertions(kernel_client, notebook)
     except CellExecutionError:
         pass
     except Exception as error:  # a dead kernel, or one that could not start for any reason
@@ -131,7 +109,7 @@ async def _run_cells(
         name, message = type(error).__name__, str(error)
         if isinstance(error, CellTimeoutError):
             message = f"it ran for too long, more than {client.timeout} s"
-        cell.outputs = [*merge_streams(cell.outputs), error_output(name, message)]
+        cell.outputs = [*merge_streams(cell.outputs), _error_output(name, message)]
     else:
         return True
     finally:
@@ -140,6 +118,42 @@ async def _run_cells(
         if manager.has_kernel:
             await manager.shutdown_kernel(now=True)
     return False
+
+
+def _error_output(name: str, message: str) -> NotebookNode:
+    error = {"output_type": "error", "ename": name, "evalue": message, "traceback": []}
+    return NotebookNode(error)  # type: ignore[no-untyped-call]
+
+
+def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
+    """Return what is wrong with the outputs of a cell or with the files that it left."""
+    size = sum(len(json.dumps(output)) for output in cell.outputs)
+    if size > MAX_OUTPUT_CHARACTERS:
+        return f"its output has {size:,} characters, at most {MAX_OUTPUT_CHARACTERS:,}; show less"
+    if names := sorted(path.name for path in working_directory.iterdir()):
+        return f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
+    return None
+
+
+def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """Merge the pieces of each stream into one output, at the place of the first piece.
+
+    MyST-NB and nbclient do it in a time that grows with the square of a line's length.
+    """
+    merged, streams = list[NotebookNode](), dict[str, NotebookNode]()
+    for output in outputs:
+        if output.output_type != "stream":
+            merged.append(output)
+        elif output.name in streams:
+            streams[output.name].text += output.text
+        else:
+            merged.append(output)
+            streams[output.name] = output
+    for stream in streams.values():
+        # A carriage return starts the line again, as progress bars do.
+        lines = (line.rpartition("\r")[2] for line in stream.text.rstrip().split("\n"))
+        stream.text = "\n".join(lines) + "\n"
+    return merged
 
 
 async def _read_assertions(

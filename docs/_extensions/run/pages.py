@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import SphinxError
 
-from _extensions.run.cache import load_execution
+from _extensions.run.cache import Run, load_execution
 
 FRONT_MATTER = re.compile(r"\A---\n(.*?)^---$", re.DOTALL | re.MULTILINE)
 TITLE = re.compile(r"^# ", re.MULTILINE)
@@ -34,11 +34,7 @@ class Page:
     text: str
     head: dict[str, Any]  # the front matter
     notebook: NotebookNode | None = None  # of a page whose cells are executed
-    seconds: float | None = None  # the run time of the cells, if they ran without an error
-    executed_at: float | None = None  # the time of that run, as of time.time()
-    digests: dict[str, str] = field(default_factory=dict)  # by path, of what the cells read
-    assertions: int = 0  # how many its cells have
-    powerless: list[tuple[int, int, str]] = field(default_factory=list)  # cell, line in it, reason
+    run: Run = field(default_factory=Run)
     fault: tuple[int, str] | None = None  # the line, and the reason why the page is unreadable
 
     @property
@@ -54,7 +50,7 @@ class Page:
     @property
     def needs_execution(self) -> bool:
         """Return whether the page has cells without the outputs of a run that succeeded."""
-        return bool(self.cells) and self.seconds is None
+        return bool(self.cells) and self.run.failed
 
 
 def read(path: Path, name: str) -> Page:
@@ -110,10 +106,8 @@ def page_of(app: Sphinx, name: str) -> Page:
         if not page.fault and not any(map(TITLE.search, texts or [page.text])):
             page.fault, page.notebook = (1, "the page has no title; begin it with `# Title`"), None
         if page.notebook:
-            execution = load_execution(page.notebook, app.config.nb_execution_cache_path)
-            if execution:
-                page.notebook, page.seconds, page.executed_at = execution[:3]
-                page.assertions, page.powerless = execution[3:]
+            path = app.config.nb_execution_cache_path
+            page.notebook, page.run = load_execution(page.notebook, path) or (page.notebook, Run())
     return pages[name]
 
 
@@ -125,8 +119,8 @@ def start_records(app: Sphinx, _config: Config) -> None:
 def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
     """Give Sphinx the text of a page's record, or an unreadable page's title and labels."""
     page = page_of(app, name)
-    app.env.metadata[name]["executed_at"] = page.executed_at
-    app.env.metadata[name]["assertions"] = page.assertions
+    app.env.metadata[name]["executed_at"] = page.run.executed_at
+    app.env.metadata[name]["assertions"] = page.run.assertions
     source[0] = page.text
     if page.fault:
         source[0] = "\n\n".join(LINK_TARGET.findall(page.text)) or "# Unreadable"
