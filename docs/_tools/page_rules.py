@@ -33,8 +33,7 @@ EXEMPT_SECTIONS = ("remember", "exercise", "solution", "where it matters", "sour
 HEADINGS = ("h1", "h2", "h3")
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 FOLD = re.compile(r"^(:{3,})\{(?!admonition|note|tip|warning).*?^\1\s*$", re.MULTILINE | re.DOTALL)
-DISPLAY_MATH = re.compile(r"^\$\$.*?\$\$", re.MULTILINE | re.DOTALL)
-NOT_PROSE = re.compile(r"\{[\w:]+\}(?=`)|\]\([^)]*\)|^[:(]\S+[:)].*$")
+WORD = re.compile(r"\w[\w'’.,-]*")
 
 
 class Line(NamedTuple):
@@ -71,8 +70,9 @@ def source(page: Page) -> Findings:
 
 
 def long_page(page: Page) -> Findings:
-    """Find a teaching page with too much open prose."""
-    count = count_open_words(page.text)
+    """Find a teaching page with too many words outside of folds, code, captions and tables."""
+    lines = (line for line in prose_lines(FOLD.sub("", page.text)) if line.is_prose)
+    count = sum(len(WORD.findall(line.text)) for line in lines if line.element not in ("th", "td"))
     if page.name.startswith(TEACHING_PAGES) and count > MAX_WORDS:
         message = f"the page has {count:,} words of open text, expected at most {MAX_WORDS:,}"
         yield 1, f"{message}; delete what readers would not miss, or fold details"
@@ -150,17 +150,6 @@ def prose_lines(text: str) -> list[Line]:
                 section = line_text if element in HEADINGS else section
                 lines.append(Line(number, element, line_text, section))
     return lines
-
-
-def count_open_words(text: str) -> int:
-    """Count the words of a page outside of folds, code, captions, tables and formulas."""
-    body = DISPLAY_MATH.sub("", FOLD.sub("", FRONT_MATTER.sub("", text)))
-    count, element = 0, ""
-    for token in MarkdownIt().enable("table").parse(body):
-        element = token.tag if token.type.endswith("_open") else element
-        if token.type == "inline" and element not in ("th", "td"):
-            count += len(re.findall(r"\w[\w'’.,-]*", NOT_PROSE.sub(" ", token.content)))
-    return count
 
 
 def _compares_bits(cell: NotebookNode) -> bool:
