@@ -124,7 +124,11 @@ def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section
         listed = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
         for heading, group in groupby(entries, key=itemgetter(0)):
             listed += nodes.paragraph("", "", nodes.strong("", heading))
-            listed += nodes.bullet_list("", *(_item(*entry[1:]) for entry in group))
+            items = nodes.bullet_list("")
+            for _section, sentence, kinds, address in group:
+                link = nodes.reference("", kinds, refuri=address, internal=True)
+                items += nodes.list_item("", nodes.paragraph("", f"{sentence} ", link))
+            listed += items
         title = nodes.title("", app.env.titles[name].astext())
         section = nodes.section("", title, listed, ids=[f"of-{name.replace('/', '-')}"])
         sections.append(section)
@@ -133,12 +137,6 @@ def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' if number > 1 else ''}" if number else ""
-
-
-def _item(sentence: str, kind: str, uri: str) -> nodes.list_item:
-    """Return a sentence with a link to its check, whose text is the kind."""
-    link = nodes.reference("", kind, refuri=uri, internal=True)
-    return nodes.list_item("", nodes.paragraph("", f"{sentence} ", link))
 
 
 def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
