@@ -179,8 +179,5 @@ def _is_cancelled() -> bool:
 
 def _read_log(log: Path) -> dict[str, str]:
     """Return the digest of each path that a page read, as of its first reading."""
-    digests = dict[str, str]()
-    for line in log.read_text("utf-8", "surrogateescape").splitlines():
-        value, _, path = line.partition(" ")
-        digests.setdefault(path, value)
-    return digests
+    lines = reversed(log.read_text("utf-8", "surrogateescape").splitlines())
+    return {path: digest for digest, path in (line.split(" ", 1) for line in lines)}

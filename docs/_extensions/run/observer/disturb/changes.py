@@ -26,8 +26,6 @@ def changes(value: Any) -> Iterator[Any]:
         yield from _changed_numbers(value)
     elif isinstance(value, str):
         yield from ("\0" + value[1:], value[:-1], "")
-    elif isinstance(value, torch.Size):
-        yield from (torch.Size([*value, 2]), value[:-1])
     elif isinstance(value, list | tuple):
         sequence = list if isinstance(value, list) else tuple
         yield from (sequence(value[:-1]), sequence([*value, object()]))
