@@ -106,16 +106,13 @@ def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             symptoms = [s for s in get_entries(app.env, page) if anchor in ("", s.anchor)]
             if not symptoms and get_entries(app.env, page):
                 LOG.warning(f"no symptom is named {name}", location=docname)
-            items += [_list_item(uri, symptom, node["whole"]) for symptom in symptoms]
+            for symptom in symptoms:
+                title = [part.deepcopy() for part in symptom.title]
+                link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
+                texts = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
+                # In the list of a whole page, other sites may link to the id.
+                items.append(nodes.list_item("", *texts, ids=[symptom.anchor] * node["whole"]))
         node.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
-
-
-def _list_item(uri: str, symptom: Symptom, is_target: bool) -> nodes.list_item:
-    """Return a link to the entry, and its cause; as a target, it has the id of the entry."""
-    title = [node.deepcopy() for node in symptom.title]
-    link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
-    paragraphs = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
-    return nodes.list_item("", *paragraphs, ids=[symptom.anchor] if is_target else [])
 
 
 def pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:
