@@ -15,10 +15,8 @@ MAX_WORDS = 10  # of a file name
 
 def read_example(guide: str) -> str:
     """Return the example page without the comments that explain it."""
-    example = re.search(r"^````markdown\n(.*?)^````$", guide, re.DOTALL | re.MULTILINE)
-    if not example:
-        raise SystemExit(f"{GUIDE} has no example in a ````markdown block; restore it.")
-    return re.sub(r"^% .*\n", "", example[1], flags=re.MULTILINE)
+    (example,) = re.findall(r"^````markdown\n(.*?)^````$", guide, re.DOTALL | re.MULTILINE)
+    return re.sub(r"^% .*\n", "", example, flags=re.MULTILINE)
 
 
 def file_name(title: str) -> str:
