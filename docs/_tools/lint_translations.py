@@ -1,7 +1,6 @@
 """Check that each translation keeps the roles, links, formulas, code and numbers of its message.
 
-Sphinx compares references only. Messages without a translation, and fuzzy ones, are not checked
-here: the build shows them in English and names their page.
+The build shows messages without a translation, and fuzzy ones, in English and names their page.
 """
 
 import re

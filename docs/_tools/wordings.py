@@ -1,8 +1,7 @@
 """Run the symptom pages with the installed torch and record its error messages.
 
-``nox -s wordings`` does so with the lowest supported and the pinned torch, or with the version in
-its arguments. Each version has a file like ``docs/wordings/torch-2.15.0.json``, which the pages
-show. This script needs only torch and SciPy, so that it runs wherever they can be installed.
+Each version has a file like ``docs/wordings/torch-2.15.0.json``, which the pages show. This script
+needs only torch and SciPy, so that it runs wherever they can be installed.
 """
 
 import json

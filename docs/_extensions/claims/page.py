@@ -1,8 +1,4 @@
-"""Record the claims of each page: its checks with their sentences, and its cited sentences.
-
-Authors set the tags ``check``, ``setup`` and ``raises-exception``; everything else follows from
-the code and the outputs of a cell.
-"""
+"""Record the claims of each page: its checks with their sentences, and its cited sentences."""
 
 import re
 from typing import NamedTuple
