@@ -96,12 +96,15 @@ def wrap_figures(_app: Sphinx, doctree: nodes.document) -> None:
 
 def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Resolve the links of each explorer relative to its page."""
+    labels = app.env.domains.standard_domain.anonlabels
     for node in doctree.findall(explorer):
         node["more"] = app.builder.get_relative_uri(docname, "explorer")
-        node["why"] = {
-            key: (_(sentence), _(link), _uri(app, docname, label))
-            for key, (sentence, link, label) in WHY.items()
-        }
+        node["why"] = {}
+        for key, (sentence, link, label) in WHY.items():
+            # A build of a single page lacks some labels; a test checks each link of the full site.
+            page, anchor = labels.get(label, (docname, ""))
+            uri = f"{app.builder.get_relative_uri(docname, page)}#{anchor}"
+            node["why"][key] = (_(sentence), _(link), uri)
 
 
 def cached_example(env: BuildEnvironment) -> dict[str, Any]:
@@ -158,12 +161,6 @@ def _error_message(call: Callable[..., Any]) -> str:
     except (IndexError, RuntimeError) as error:
         return f"{type(error).__name__}: {error}"
     raise AssertionError("an id without a row was accepted, expected an error")
-
-
-def _uri(app: Sphinx, docname: str, label: str) -> str:
-    target = app.env.domains.standard_domain.anonlabels.get(label)
-    # A build of a single page lacks some labels; a test checks each link of the full site.
-    return f"{app.builder.get_relative_uri(docname, target[0])}#{target[1]}" if target else "#"
 
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
