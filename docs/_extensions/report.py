@@ -49,7 +49,7 @@ def delete_other_pages(app: Sphinx, exception: Exception | None) -> None:
 def print_result(app: Sphinx, exception: Exception | None) -> None:
     """Print the address of the built site, or that warnings failed the build."""
     if app._warncount:
-        print(f"The build failed: {app._warncount} warnings. Fix the causes and build again.")
+        print(f"The build failed; warnings: {app._warncount}. Fix the causes and build again.")
     elif not exception and app.builder.name == "html":
         start_page = Path(app.outdir) / f"{app.config.root_doc}.html"
         print(f"Open {start_page.resolve().as_uri()}")
