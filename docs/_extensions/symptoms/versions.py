@@ -77,16 +77,20 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
 
 
 def _version_note(
-    groups: list[tuple[str, str]], expected: str, library: str, tested: list[str], others: list[str]
+    groups: list[tuple[str, str]],
+    expected: str,
+    library: str,
+    tested: list[str],
+    untested: list[str],
 ) -> nodes.Element:
     """Return a sentence if all tested versions raise the expected message, and else a table."""
     if not groups:
         return _paragraph(_("Not tried with another torch yet."))
     if len(groups) == 1 and groups[0][1] == expected:
-        if not others:
+        if not untested:
             return _paragraph(_("Same message in {0} {1}.").format(library, _join(tested)))
         text = _("Same message in {0} {1}; not tried with {2}.")
-        return _paragraph(text.format(library, _join(tested), _join(others)))
+        return _paragraph(text.format(library, _join(tested), _join(untested)))
     phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
     rows = [[versions, phrases.get(message, message)] for versions, message in groups]
     header = [str(_("tried with torch")), str(_("worded as"))]
