@@ -41,6 +41,13 @@ def make_linear(table):
     return to_linear(nn.Embedding.from_pretrained(table, freeze=False), share=False)
 
 
+def hooked(layer, kind):
+    """Return a layer with a hook of a kind, or with the kind "hook" on its weight."""
+    owner = layer.weight if kind == "hook" else layer
+    getattr(owner, f"register_{kind}")(print)
+    return layer
+
+
 class Scaled(nn.Embedding):
     """An Embedding with a forward of its own."""
 

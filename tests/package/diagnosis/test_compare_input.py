@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from planted import Scaled
+from planted import Scaled, hooked
 from torch import nn
 
 from lookup_matmul import compare
@@ -16,27 +16,13 @@ IDS = torch.tensor([2, 3, 1])
 TABLE = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
 
 
-def hooked_layer():
-    """Return a layer with a forward hook."""
-    layer = nn.Linear(4, 3)
-    layer.register_forward_hook(lambda *_: None)
-    return layer
-
-
-def hooked_weight():
-    """Return a layer whose weight has a gradient hook."""
-    layer = nn.Embedding(4, 3)
-    layer.weight.register_hook(lambda gradient: 2 * gradient)
-    return layer
-
-
 @pytest.mark.parametrize(
     ("layer", "error", "message"),
     [
         (lambda: nn.Sequential(nn.Linear(4, 3)), TypeError, "a has type torch.nn.modules.container.Sequential, expected torch.nn.Embedding, EmbeddingBag or Linear, which hold a table; pass the submodule that you mean, or pass lambda x: layer(x) in place of the layer a"),
         (lambda: Scaled(4, 3), TypeError, "Scaled with a forward of its own, expected that of torch.nn.Embedding; pass lambda"),
-        (hooked_layer, ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
-        (hooked_weight, ValueError, "a.weight has hooks, which may change its gradient, expected none; pass lambda"),
+        (lambda: hooked(nn.Linear(4, 3), "forward_hook"), ValueError, "a has hooks, which may change what goes in or out, expected none; pass lambda"),
+        (lambda: hooked(nn.Embedding(4, 3), "hook"), ValueError, "a.weight has hooks, which may change its gradient, expected none; pass lambda"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)), ValueError, "a.weight is computed from other parameters"),
         (lambda: nn.Embedding(4, 3, device="meta"), ValueError, "a.weight is on the device meta, which stores no numbers"),
         (lambda: torch.zeros(4), ValueError, "a has shape (4,), expected two dimensions"),

@@ -4,9 +4,9 @@ import re
 
 import pytest
 import torch
-from planted import Scaled
+from planted import Scaled, hooked
 from torch import nn
-from torch.nn.utils import prune
+from torch.nn.utils import parametrizations, parametrize, prune
 
 from lookup_matmul import (
     assert_bitwise_equal,
@@ -19,11 +19,12 @@ from lookup_matmul import (
 IDS = torch.tensor([2, 3, 1])
 
 
+@pytest.mark.parametrize("requires_grad", [True, False])
 @pytest.mark.parametrize("share", [True, False])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
-def test_converted_layers_agree(share, dtype, device):
-    """The outputs are bitwise equal in both directions, and no random numbers are drawn."""
-    embedding = nn.Embedding(4, 5, dtype=dtype, device=device)
+def test_converted_layers_agree_and_share_storage_on_request(share, dtype, requires_grad, device):
+    """Bitwise in both directions; a copy is contiguous, and no random numbers are drawn."""
+    embedding = nn.Embedding(4, 5, dtype=dtype, device=device).requires_grad_(requires_grad)
     state = torch.get_rng_state()
     linear = to_linear(embedding, share=share)
     back = to_embedding(linear, share=share)
@@ -33,27 +34,11 @@ def test_converted_layers_agree(share, dtype, device):
     assert_bitwise_equal(back(ids), embedding(ids))
     assert (linear.in_features, linear.out_features, linear.bias) == (4, 5, None)
     assert (back.num_embeddings, back.embedding_dim) == (4, 5)
-
-
-@pytest.mark.parametrize("requires_grad", [True, False])
-@pytest.mark.parametrize("share", [True, False])
-def test_storage_is_shared_on_request_and_requires_grad_kept(share, requires_grad):
-    """Writing to one layer changes the other only if storage is shared; a copy is contiguous."""
-    embedding = nn.Embedding(4, 5).requires_grad_(requires_grad)
-    linear = to_linear(embedding, share=share)
-    back = to_embedding(linear, share=share)
     for first, second in ((embedding, linear), (linear, back)):
         assert shares_storage(first.weight, second.weight) is share
         assert second.weight.requires_grad is requires_grad
     assert linear.weight.is_contiguous() is not share
     assert linear.weight.is_leaf
-
-
-def hooked(layer, kind):
-    """Return a layer with one hook, or with one on its weight."""
-    owner = layer.weight if kind == "hook" else layer
-    getattr(owner, f"register_{kind}")(print)
-    return layer
 
 
 HOOKS = " has hooks, which may change what goes in or out, expected none; remove them first"
@@ -91,16 +76,15 @@ def test_a_forward_of_its_own_is_refused_and_a_name_of_its_own_is_not():
     assert_bitwise_equal(to_linear(renamed, share=False).weight.T, renamed.weight)
 
 
-COMPUTED = {
-    "weight_norm": (nn.utils.parametrizations.weight_norm, lambda layer: nn.utils.parametrize.remove_parametrizations(layer, "weight")),
-    "pruned": (lambda layer: prune.random_unstructured(layer, "weight", 0.5), lambda layer: prune.remove(layer, "weight")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", COMPUTED)
-def test_a_weight_that_is_computed_is_refused(name):
+@pytest.mark.parametrize(
+    ("compute", "undo"),
+    [
+        (parametrizations.weight_norm, parametrize.remove_parametrizations),
+        (lambda layer: prune.random_unstructured(layer, "weight", 0.5), prune.remove),
+    ],
+)
+def test_a_weight_that_is_computed_is_refused(compute, undo):
     """A view of a computed weight trains nothing; once the computation is undone, it works."""
-    compute, undo = COMPUTED[name]
     linear = compute(nn.Linear(4, 5, bias=False))
     for call, role in (
         (lambda: to_embedding(linear, share=True), "linear"),
@@ -108,7 +92,7 @@ def test_a_weight_that_is_computed_is_refused(name):
     ):
         with pytest.raises(ValueError, match=f"{role}.weight is computed from other parameters"):
             call()
-    undo(linear)
+    undo(linear, "weight")
     shared = to_embedding(linear, share=True)
     assert shares_storage(shared.weight, linear.weight)
     assert_bitwise_equal(shared(IDS), linear.weight.T[IDS])
