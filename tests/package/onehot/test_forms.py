@@ -36,9 +36,7 @@ def scatter_in_float64(
 ) -> torch.Tensor:
     """Give the plain definition of the gradient: add up the output gradients of each id."""
     gradient = np.zeros((vocab_size, output_gradient.shape[-1]))
-    flat = output_gradient.cpu().double().numpy().reshape(-1, output_gradient.shape[-1])
-    for row, value in zip(ids.flatten().tolist(), flat, strict=True):
-        gradient[row] += value
+    np.add.at(gradient, ids.cpu().numpy(), output_gradient.cpu().double().numpy())
     return torch.from_numpy(gradient)
 
 
