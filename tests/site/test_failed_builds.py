@@ -15,31 +15,26 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from scratch import HEAD, LIMIT_S, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell, wait_for_output
 
-RAISES = ':tags: [raises-exception]\n:expect: "IndexError: {}"\n'
-
 
 def prose_page(front_matter):
     """Return a page with this front matter and no other mistake."""
     return f"---\n{front_matter}---\n\n# Page\n\nProse.\n"
 
 
+def raising(code, expected, tags="raises-exception"):
+    """Return a cell that is expected to raise an IndexError with this message."""
+    return cell(code, f':tags: [{tags}]\n:expect: "IndexError: {expected}"\n')
+
+
 # Mistakes that do not stop a page, so that all are on one page: the text, and the reason, which is
 # printed in one line with the page and the line.
+OUT_OF_RANGE = "found 'IndexError: list index out of range'"
 MISTAKES = [
-    (cell("1 + 1", RAISES.format("x")), "expected 'IndexError: x', found no error"),
-    (
-        cell("[][0]", RAISES.format("x")),
-        "expected 'IndexError: x', found 'IndexError: list index out of range'",
-    ),
-    (
-        cell("[][0]", RAISES.format("list index").replace("exception", "exception, whole")),
-        "expected 'IndexError: list index', found 'IndexError: list index out of range'",
-    ),
+    (raising("1 + 1", "x"), "expected 'IndexError: x', found no error"),
+    (raising("[][0]", "x"), f"expected 'IndexError: x', {OUT_OF_RANGE}"),
+    (raising("[][0]", "list", "raises-exception, whole"), f"'IndexError: list', {OUT_OF_RANGE}"),
+    (raising("assert bool(get_ipython())\n[][0]", "list"), "raise could fail unseen"),
     (cell("[][0]", ":tags: [raises-exception]\n"), 'add `:expect: "IndexError: list index out'),
-    (
-        cell("assert bool(get_ipython())\n[][0]", RAISES.format("list")),
-        "is expected to raise could fail unseen",
-    ),
     (cell("1 == 2", ":tags: [check]\n"), "tagged check and nothing in it can fail"),
     (cell("assert bool(get_ipython())"), "only checks; tag it check"),
     (cell("1 + 1", ':expect: "IndexError: x"\n'), "without the tag raises-exception"),
@@ -57,39 +52,27 @@ MISTAKES = [
     ("{func}`lookup_matmul.nothing`\n", "py:func reference target not found"),
     ("{checked}`everything`\n", "'everything' is not counted"),
 ]
+ON_A_SERVER = "from multiprocessing.connection import Client\nClient(('192.0.2.1', 80))"
+NO_NETWORK = "RuntimeError: a page runs without a network and cannot reach"
+# Pages whose cells stop them: the code, and the error.
+FAILED_CELLS = {
+    "no-python": (cell("x = = 1"), "SyntaxError"),
+    "false": (cell("assert not get_ipython(), 41 + 1"), "AssertionError: 42"),
+    "below": (cell("1 / 0") + "\n" + raising("[][0]", "never judged"), "ZeroDivisionError"),
+    "left-file": (cell('!echo text > "a file"'), "RuntimeError: it left a file behind"),
+    "large": (cell('print("x" * 500_000)'), "RuntimeError: its output has 500,0"),
+    "by-name": (cell('import smtplib\nsmtplib.SMTP("a.example")'), f"{NO_NETWORK} a.example"),
+    "by-number": (cell(ON_A_SERVER), f"{NO_NETWORK} 192.0.2.1"),
+}
+DIED = "DeadKernelError: Kernel died"
 TITLE = f"{HEAD}# Page\n\n"
-# Pages that a mistake stops: the text, and the reason.
+# All pages that a mistake stops: the text, and the reason.
 STOPPED = {
-    "no-python": (TITLE + cell("x = = 1"), "this cell failed: SyntaxError"),
-    "false": (
-        TITLE + cell("assert not get_ipython(), 41 + 1"),
-        "this cell failed: AssertionError: 42",
-    ),
-    "dead": (TITLE + cell("import os; os._exit(3)"), "DeadKernelError: Kernel died"),
-    "segfault": (
-        TITLE + cell("import ctypes; ctypes.string_at(0)"),
-        "DeadKernelError: Kernel died",
-    ),
-    "below": (
-        TITLE + cell("1 / 0") + "\n" + cell("[][0]", RAISES.format("never judged")),
-        "this cell failed: ZeroDivisionError",
-    ),
-    "left-file": (
-        TITLE + cell('!echo text > "a file"'),
-        "this cell failed: RuntimeError: it left a file behind",
-    ),
-    "large": (
-        TITLE + cell('print("x" * 500_000)'),
-        "this cell failed: RuntimeError: its output has 500,0",
-    ),
-    "by-name": (
-        TITLE + cell('import smtplib\nsmtplib.SMTP("a.example")'),
-        "this cell failed: RuntimeError: a page runs without a network and cannot reach a.example",
-    ),
-    "by-number": (
-        TITLE + cell("from multiprocessing.connection import Client\nClient(('192.0.2.1', 80))"),
-        "this cell failed: RuntimeError: a page runs without a network and cannot reach 192.0.2.1",
-    ),
+    name: (TITLE + text, f"this cell failed: {error}")
+    for name, (text, error) in FAILED_CELLS.items()
+} | {
+    "dead": (TITLE + cell("import os; os._exit(3)"), DIED),
+    "segfault": (TITLE + cell("import ctypes; ctypes.string_at(0)"), DIED),
     "no-title": (f"{PROSE}Prose.\n\n## A section\n", "the page has no title"),
     "option": (TITLE + cell("x = 1", ":tags: [a\n"), "could not be read: Invalid options format"),
     "tags": (TITLE + cell("x = 1", ":tags: check\n"), "in a cell's `tags`, 'check' is not of type"),
@@ -97,10 +80,7 @@ STOPPED = {
     "list": (prose_page("- a\n"), "the front matter is ['a'], expected names with values"),
     "words": (prose_page("only words\n"), "the front matter is 'only words', expected names"),
     "excused": (prose_page("excused: [source]\n"), "`excused` is ['source'], expected rules"),
-    "kernel": (
-        HEAD.replace("python3", "julia") + cell("x = 1"),
-        "`kernelspec` is {'name': 'julia'",
-    ),
+    "kernel": (HEAD.replace("python3", "julia") + cell("1"), "`kernelspec` is {'name': 'julia'"),
 }
 
 
@@ -213,11 +193,10 @@ def test_an_interrupted_build_leaves_neither_processes_nor_files(copy):
     )
     temporary = copy.root / "temporary"
     temporary.mkdir()
-    for name in ("a", "b", "c", "d", "e"):
+    for name in "abcde":
         copy.write(name, f"# {name}\n\n{cell(code.format(file=copy.root / f'pids-{name}'))}")
-    copy.edit(
-        "docs/index.md", "import time", f"# {'long, so that it runs first ' * 20}\nimport time"
-    )
+    long_comment = f"# {'long, so that it runs first ' * 20}\nimport time"
+    copy.edit("docs/index.md", "import time", long_comment)
     compiled = str(copy.root / "compiled")  # what torch compiles is kept for the next build
     process = copy.start(*SPHINX, TMPDIR=str(temporary), TORCHINDUCTOR_CACHE_DIR=compiled)
     wait_for_output(process, " s  index")
@@ -229,7 +208,7 @@ def test_an_interrupted_build_leaves_neither_processes_nor_files(copy):
     wait_until(lambda: not any(map(is_running, pids)))
     assert len(pids) < 10, "a page was started after the interrupt"
     assert list(temporary.iterdir()) == []
-    for name in ("a", "b", "c", "d", "e"):
+    for name in "abcde":
         copy.write(name, f"# {name}\n", head=PROSE)
     built = copy.build()
     assert succeeded(built)
