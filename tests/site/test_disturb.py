@@ -100,12 +100,18 @@ POWERFUL = [
 ]
 
 
-def powerless(code: str) -> list[tuple[str, int, str]]:
-    """Run a cell and return those of its assertions that cannot fail."""
+def run_cells(*cells: str) -> InteractiveShell:
+    """Run cells with repeated assertions, and return their shell."""
     shell = InteractiveShell()
     disturb.install(shell)
-    for cell in (SETUP, code):
+    for cell in cells:
         shell.run_cell(cell, store_history=False).raise_error()
+    return shell
+
+
+def powerless(code: str) -> list[tuple[str, int, str]]:
+    """Run a cell and return those of its assertions that cannot fail."""
+    shell = run_cells(SETUP, code)
     report = json.loads(disturb.report(shell))
     assert report["assertions"] >= 1
     return [tuple(fault) for fault in report["powerless"]]
@@ -126,11 +132,7 @@ def test_assertion_that_can_fail_is_accepted(code):
 
 def test_operands_are_evaluated_once():
     """A cell has the same effects and the same errors as without the repetitions."""
-    shell = InteractiveShell()
-    disturb.install(shell)
-    shell.run_cell(
-        "calls = []\nassert (calls.append(1) or 3) == 3", store_history=False
-    ).raise_error()
+    shell = run_cells("calls = []\nassert (calls.append(1) or 3) == 3")
     assert shell.user_ns["calls"] == [1]
     result = shell.run_cell("assert 3 == len(calls), 'three calls'", store_history=False)
     assert isinstance(result.error_in_exec, AssertionError)
@@ -139,13 +141,9 @@ def test_operands_are_evaluated_once():
 
 def test_operands_are_not_changed():
     """A repetition changes a copy of a tensor, list or dict, not the page's own."""
-    shell = InteractiveShell()
-    disturb.install(shell)
-    cells = [
+    shell = run_cells(
         "import torch\nx, names, sizes = torch.zeros(2), ['a'], {'a': 1}",
         "assert torch.equal(x, torch.zeros(2)) and names == ['a'] and sizes == {'a': 1}",
-    ]
-    for cell in cells:
-        shell.run_cell(cell, store_history=False).raise_error()
+    )
     assert shell.user_ns["x"].tolist() == [0, 0]
     assert (shell.user_ns["names"], shell.user_ns["sizes"]) == (["a"], {"a": 1})
