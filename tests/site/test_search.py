@@ -1,6 +1,6 @@
 """The field of the search page and of the page of symptoms in a browser, on pages opened as files.
 
-``questions.toml`` has questions and threads with the sections that answer them. To add one, write it
+``questions.toml`` has questions, threads and tracebacks with what answers them. To add one, write it
 there; if another section comes first, add the reader's words to the section with ``{index}``.
 The tracebacks in ``tracebacks/`` were printed by torch 2.6, 2.13 and 2.15, with folders renamed. Those
 named cuda- were written after public reports, because they need a GPU.
@@ -20,39 +20,11 @@ from served import wait as wait_for
 
 DATA = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
 FIRST, THREADS, UNRELATED = DATA["first"], DATA["thread"], DATA["unrelated"]["texts"]
-QUESTIONS = DATA["tuned"] | DATA["aside"]
+QUESTIONS, ERRORS = DATA["tuned"] | DATA["aside"], DATA["traceback"]
 # At least so many of 100 have the right section first, and within the first three.
 FLOORS = {"tuned": (85, 93), "aside": (75, 87)}
 TRACEBACKS = {
     path.stem: path.read_text("utf-8") for path in Path(__file__).parent.glob("tracebacks/*.txt")
-}
-ERRORS = {
-    "a-notebook": "one_hot is only applicable to index tensor",
-    "a-test-run": "Index 0 of input takes value 4",
-    "adamw-of-2.6": "Adam does not support sparse gradients",
-    "anomaly": "modified by an inplace operation",
-    "array-of-numpy": "embedding(): argument 'indices'",
-    "assigned-weight": "cannot assign 'torch.FloatTensor'",
-    "chained-by-cause": "index out of range in self",
-    "chained-while-handling": "mat1 and mat2 shapes cannot be multiplied",
-    "clipping": "Could not run 'aten::linalg_vector_norm'",
-    "compiled-encoding": "one_hot: Class values must be smaller",
-    "compiled-with-frames-of-2.6": "index out of bounds: 0 <= tmp2 < 4L",
-    "cuda-devices": "Expected all tensors to be on the same device",
-    "cuda-encoding": "CUDA error: device-side assert triggered",
-    "cuda-gather": "CUDA error: device-side assert triggered",
-    "cuda-labels": "CUDA error: device-side assert triggered",
-    "cuda-lookup": "CUDA error: device-side assert triggered",
-    "dataloader-worker": "Class values must be smaller than num_classes.",
-    "enlarged-vocabulary": "size mismatch for weight",
-    "float-ids": "Expected tensor for argument #1 'indices'",
-    "half-precision": "mat1 and mat2 must have the same dtype",
-    "offsets": "offsets[0] has to be 0",
-    "plain-lookup": "index out of range in self",
-    "product-of-2.15": "mat1 and mat2 shapes cannot be multiplied",
-    "scipy-rows": "linear(): argument 'input' (position 1) must be Tensor",
-    "state-dict": 'Missing key(s) in state_dict: "head.weight".',
-    "weighted-bag": "per_sample_weights is only supported for mode='sum'",
 }
 TIME = """
 const [texts, done] = arguments;
@@ -62,7 +34,11 @@ done(texts.map(text => {
   return performance.now() - start;
 }));
 """
+STATUS = "document.querySelector('.search-status').textContent"
 RESOURCES = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+PLANT_IN_TEXTS = """
+for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`);
+"""
 MARKUP = "<img src=x onerror=\"document.title='planted'\"> <b>tied</b>"
 LAST = "IndexError: index out of range in self"
 LOG = '  File "/x/train.py", line 7, in step\n    return self.forward(batch)\n' * 14_000  # 1 MB
@@ -71,9 +47,8 @@ LINKS = (By.CSS_SELECTOR, ".search-found a")
 
 def wait(browser, text):
     """Wait until the results for a text are shown."""
-    wait_for(
-        browser, "document.querySelector('.search-found')?.dataset.query === arguments[0]", text
-    )
+    query = "document.querySelector('.search-found')?.dataset.query"
+    wait_for(browser, f"{query} === arguments[0]", text)
 
 
 @pytest.fixture
@@ -171,13 +146,10 @@ def test_status_names_an_error_that_is_not_explained(search):
     (text,) = (text for text in UNRELATED if "pickle" in text)
     ask(search, [text])
     unknown = "This error is not explained here; these sections have its words."
-    wait_for(
-        search, "document.querySelector('.search-status').textContent === arguments[0]", unknown
-    )
+    wait_for(search, f"{STATUS} === arguments[0]", unknown)
     ask(search, [LAST])
-    assert search.find_element(By.CSS_SELECTOR, ".search-error .search-above").text.startswith(
-        "The error in your text › "
-    )
+    above = search.find_element(By.CSS_SELECTOR, ".search-error .search-above")
+    assert above.text.startswith("The error in your text › ")
 
 
 def test_every_text_has_at_least_three_results(answers, section_of):
@@ -258,7 +230,7 @@ def test_empty_result_suggests_other_pages(search):
     field = search.switch_to.active_element
     field.send_keys("xqzzyvw", Keys.RETURN)
     wait(search, "xqzzyvw")
-    wait_for(search, "document.querySelector('.search-status').textContent === 'Nothing found.'")
+    wait_for(search, f"{STATUS} === 'Nothing found.'")
     assert hint.is_displayed()
     links = [a.get_attribute("href") for a in hint.find_elements(By.TAG_NAME, "a")]
     names = {link.rpartition("/")[2] for link in links}
@@ -290,17 +262,13 @@ def test_query_is_never_interpreted_as_markup(browser, site):
         browser,
         [f"tied {MARKUP}", "<script>1</script>", "__proto__", "((((", "0", "的", "roofline"],
     )
-    insert = (
-        "for (const texts of Object.values(siteTexts)) texts.fill(`a roofline ${arguments[0]}`)"
-    )
-    browser.execute_script(insert, MARKUP)  # into the texts of the pages
+    browser.execute_script(PLANT_IN_TEXTS, MARKUP)
     ask(browser, ["roofline tied"])
     assert MARKUP in browser.find_element(By.CLASS_NAME, "search-sentence").text
     assert "planted" not in browser.title
     assert not browser.find_elements(By.CSS_SELECTOR, ".search-found :not(li, p, a, mark)")
-    assert not [
-        e for e in browser.get_log("browser") if re.search("_static/(find|search)", e["message"])
-    ]
+    log = [entry["message"] for entry in browser.get_log("browser")]
+    assert not [message for message in log if re.search("_static/(find|search)", message)]
 
 
 def test_search_field_of_other_pages(browser, site):
