@@ -54,18 +54,9 @@ def test_the_numbers_are_those_of_the_function_on_the_page(budget):
         budget.parent.execute_script(SET, state)
         vocab, dim, batch, length = (2**power for power in size[:4])
         number, score = TYPES[number_type]
-        expected = function(
-            vocab,
-            dim,
-            batch * length,
-            size[4],
-            number=number,
-            score=score,
-            states=OPTIMIZERS[optimizer],
-            tied=tied,
-            chunk=1024 if chunked else None,
-            checkpoints=checkpoints,
-        )
+        options = {"number": number, "score": score, "states": OPTIMIZERS[optimizer], "tied": tied}
+        options |= {"chunk": 1024 if chunked else None, "checkpoints": checkpoints}
+        expected = function(vocab, dim, batch * length, size[4], **options)
         assert budget.parent.execute_script(READ) == list(expected), state
 
 
@@ -83,10 +74,3 @@ def test_a_key_moves_a_slider_and_the_sentence_follows(budget):
     assert "activations, 19.3 GB" in verdict.text
     assert not budget.find_elements(By.TAG_NAME, "svg")
     assert not errors(budget.parent)
-
-
-def test_without_scripts_the_picture_remains(without_scripts, address):
-    """It has the same numbers as the initial state."""
-    open_page(without_scripts, address, PAGE, 390, "dark")
-    drawing = without_scripts.find_element(By.CSS_SELECTOR, "#fig-budget svg")
-    assert "at the peak 79.5 GB" in drawing.get_attribute("aria-label")
