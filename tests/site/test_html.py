@@ -6,6 +6,8 @@ import hashlib
 import io
 import posixpath
 import re
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -26,12 +28,6 @@ from served import ROOT
 FIRST_VISIT_KB, NEXT_VISIT_KB = 150, 40
 SITE_MB = 11.5  # of the site in all languages
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
-
-
-@pytest.fixture(scope="module")
-def loaded_files(site, built):
-    """Return for every page the files that it loads, through its style sheets too."""
-    return {path: _loaded_files(site, path, page) for path, page in built.items()}
 
 
 def _loaded_files(site: Path, path: Path, page: BeautifulSoup) -> set[Path]:
@@ -60,19 +56,15 @@ def _compressed_kb(*paths: Path) -> float:
     return sum(len(gzip.compress(path.read_bytes(), 6)) for path in paths) / 1000
 
 
-def test_a_first_visit_is_small(built, loaded_files):
-    """With an empty cache, a browser loads the page and all its files."""
-    sizes_kb = {str(path): _compressed_kb(path, *loaded_files[path]) for path in built}
-    assert len(sizes_kb) > 40
-    assert {path: kb for path, kb in sizes_kb.items() if kb > FIRST_VISIT_KB} == {}
-    assert min(sizes_kb.values()) > 20  # every sum includes the style sheet and scripts
-
-
-def test_a_next_visit_is_smaller(built, loaded_files):
-    """With the shared files cached, a browser loads the page and the files of this page only."""
-    uses = [file for path in built for file in loaded_files[path]]
+def test_a_first_visit_is_small_and_the_next_one_smaller(site, built):
+    """With an empty cache a browser loads all files of a page, later those of this page only."""
+    assert len(built) > 40
+    files = {path: _loaded_files(site, path, page) for path, page in built.items()}
+    uses = Counter(chain.from_iterable(files.values()))
     for path in built:
-        unshared = [file for file in loaded_files[path] if uses.count(file) == 1]
+        # Every sum includes the style sheet and scripts.
+        assert 20 < _compressed_kb(path, *files[path]) <= FIRST_VISIT_KB, path
+        unshared = [file for file in files[path] if uses[file] == 1]
         if path.name != "search.html":  # only this page loads the search index
             assert _compressed_kb(path, *unshared) <= NEXT_VISIT_KB, path
 
