@@ -10,7 +10,7 @@ import pytest
 import torch
 from _extensions.claims.cells import kinds_of
 from _extensions.run.pages import read
-from served import DOCS, ROOT, SOURCES
+from served import DOCS, ROOT, SOURCES, soup
 from torch import nn
 
 TUTORIAL = "tutorials/lookup-is-matmul"
@@ -66,6 +66,12 @@ def transposed(tensor):
 def outputs(page):
     """Return the text of each output of a page."""
     return [pre.get_text() for pre in page.select(".cell_output .output pre")]
+
+
+def table_rows(page):
+    """Return the texts of each row of the tables of a page."""
+    rows = page.select("tr")
+    return [[cell.get_text(strip=True) for cell in row.select("td")] for row in rows]
 
 
 def numbers(text):
@@ -199,21 +205,13 @@ def test_cited_sentences_are_marked_and_counted_apart(pages):
     cited = [(n, mark) for n, page in pages.items() for mark in page.select("article .cited")]
     for name, sentence in cited:
         assert sentence.select_one(".cited-mark"), name
-    rows = {
-        cells[0]: cells[1]
-        for row in pages["checked"].select("tr")
-        if len(cells := [cell.get_text(strip=True) for cell in row.select("td")]) == 2
-    }
-    assert rows["sentences that only cite a source"] == f"{len(cited):,}"
+    assert ["sentences that only cite a source", f"{len(cited):,}"] in table_rows(pages["checked"])
 
 
 def test_build_page_lists_every_executed_page_and_the_versions(pages):
     """The table has the time of each page with code, and the version of torch that ran it."""
     executed = {name for name, page in pages.items() if page.select("div.cell")}
-    rows = [
-        [cell.get_text(strip=True) for cell in row.select("td")]
-        for row in pages["build"].select("tr")
-    ]
+    rows = table_rows(pages["build"])
     times = {row[0]: float(row[3]) for row in rows if len(row) == 5}
     assert set(times) == executed >= {"index", "build", TUTORIAL}
     assert all(time > 0 for time in times.values())
@@ -233,21 +231,27 @@ def test_a_table_has_the_name_of_its_section_and_a_heading_does_not_break_one_ho
     assert tables > 20
 
 
-def test_every_link_inside_the_site_resolves(built):
-    """Its file exists, and has the element; links of the index count, too."""
-    followed = 0
-    for here, page in built.items():
-        for link in page.select("a[href]"):
-            target = urlsplit(link["href"])
-            if target.scheme or not (target.path or target.fragment):
+def test_every_link_inside_the_site_resolves(site, built):
+    """Its file and its element exist; in Chinese, a link to an English page has the language."""
+    parsed = built | {path: soup(path) for path in (site / "zh").rglob("*.html")}
+    parsed = {path.resolve(): page for path, page in parsed.items()}
+    anchors = {path: {node["id"] for node in page.select("[id]")} for path, page in parsed.items()}
+    chinese, followed = (site / "zh").resolve(), 0
+    for path, page in parsed.items():
+        for link in page.select("[href], [src]"):
+            url = urlsplit(link.get("href", link.get("src")))
+            if url.scheme or url.netloc or link.name in ("base", "form"):
                 continue
-            file = here.parent / unquote(target.path) if target.path else here
-            assert file.exists(), f"{here}: {link['href']}"
+            target = (path.parent / unquote(url.path)).resolve() if url.path else path
+            assert target.exists(), (path, url)
+            if target not in anchors:
+                continue
             followed += 1
-            if target.fragment:
-                place = f'id="{unquote(target.fragment)}"'
-                assert place in file.read_text("utf-8"), f"{here}: {link['href']}"
-    assert followed > 50
+            assert not url.fragment or unquote(url.fragment) in anchors[target], (path, url)
+            if chinese in path.parents:
+                is_english = chinese not in target.parents
+                assert (link.get("hreflang") == "en") == is_english, (path, link)
+    assert followed > 1000
 
 
 def test_names_link_to_the_documentation_of_their_libraries(pages):
@@ -276,18 +280,14 @@ def test_names_in_inventories_exist(project):
     assert names
 
 
-def test_the_wheel_that_getting_started_names_exists(pages, site):
-    """The command would fail with a wrong name."""
-    (command,) = pages["getting-started"].select(".highlight-sh pre")
-    name = command.get_text().removeprefix("python -m pip install ").strip()
-    assert zipfile.is_zipfile(site / name)
-
-
-def test_the_menu_of_downloads_has_the_name_in_getting_started(pages):
-    """It offers the notebook and the source."""
+def test_getting_started_names_the_wheel_and_the_menu_of_downloads(pages, site):
+    """The wheel exists, and the menu offers the notebook and the source."""
+    page = pages["getting-started"]
+    (command,) = page.select(".highlight-sh pre")
+    wheel = command.get_text().removeprefix("python -m pip install ").strip()
+    assert zipfile.is_zipfile(site / wheel)
     text = SOURCES["getting-started"].read_text("utf-8")
     (name,) = re.findall(r"^\*(\w+)\*, at the top of each page", text, re.M)
-    page = pages["getting-started"]
     assert page.select_one("button.take-away").get_text(strip=True) == name
-    menu = page.select_one("#take-away")
-    assert {"Notebook", "Markdown source"} <= {link.get_text() for link in menu.select("a")}
+    links = page.select("#take-away a")
+    assert {"Notebook", "Markdown source"} <= {link.get_text() for link in links}
