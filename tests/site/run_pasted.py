@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import sys
+from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,8 +49,8 @@ def settings():
     )
 
 
-def run_cells(cells, connection):
-    """Type cells in an empty folder and send the first failure, or an empty text."""
+def run_cells(cells):
+    """Type cells in an empty folder and return the first failure, or an empty text."""
     prompt, initial_settings = Prompt({"__name__": "__main__"}), settings()
     sys.modules["myst_nb"] = None  # readers need not have it
     with TemporaryDirectory() as folder, Path(os.devnull).open("w") as devnull:
@@ -62,31 +63,24 @@ def run_cells(cells, connection):
                 if prompt.error:
                     break
             if prompt.error and not raises:
-                error = prompt.error
-                connection.send(f"{number}: {type(error).__name__}: {error}")
-                return
+                return f"{number}: {type(prompt.error).__name__}: {prompt.error}"
             prompt.resetbuffer()
         os.chdir("/")
         files = ", ".join(path.name for path in Path(folder).iterdir())
-        failure = f"the cells left files behind: {files}" if files else ""
         if settings() != initial_settings:
-            failure = "the cells left a default of torch changed"
-        connection.send(failure and f"1: {failure}")
+            return "1: the cells left a default of torch changed"
+        return f"1: the cells left files behind: {files}" if files else ""
 
 
 def main():
     """Run one page after the other."""
     failures = {}
     for page, cells in json.load(sys.stdin).items():
-        receiver, sender = FORK.Pipe(duplex=False)
-        process = FORK.Process(target=run_cells, args=(cells, sender))
-        process.start()
-        sender.close()
-        try:
-            failure = receiver.recv()
-        except EOFError:
-            failure = "1: a cell ended Python"
-        process.join()
+        with ProcessPoolExecutor(1, FORK) as pool:
+            try:
+                failure = pool.submit(run_cells, cells).result()
+            except BrokenProcessPool:
+                failure = "1: a cell ended Python"
         if failure:
             failures[page] = failure
     print(json.dumps(failures))
