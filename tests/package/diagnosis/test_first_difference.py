@@ -70,9 +70,8 @@ def test_the_module_with_a_changed_parameter_is_named(name, training):
         models[1].get_parameter(name).add_(torch.randn(models[1].get_parameter(name).shape))
     difference = first_difference(*models, IDS)
     assert (difference.name, difference.call) == (name.rpartition(".")[0], 1)
-    assert f"of module {difference.name!r} ({difference.types[0]}), of shape (2, 3," in str(
-        difference
-    )
+    text = f"of module {difference.name!r} ({difference.types[0]}), of shape (2, 3,"
+    assert text in str(difference)
 
 
 @pytest.mark.parametrize(
@@ -170,18 +169,10 @@ class Text(nn.Module):
 @pytest.mark.parametrize(
     ("models", "error", "message"),
     [
+        ([nn.ReLU(), torch.relu], TypeError, "model_b has type builtins.builtin_function"),
+        ([nn.Sequential(Text())] * 2, TypeError, "output of module '0' is a str"),
         (
-            (nn.ReLU(), torch.relu),
-            TypeError,
-            "model_b has type builtins.builtin_function_or_method",
-        ),
-        (
-            (nn.Sequential(Text()), nn.Sequential(Text())),
-            TypeError,
-            "output of module '0' is a str",
-        ),
-        (
-            (nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})),
+            [nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})],
             ValueError,
             "no submodule of",
         ),
