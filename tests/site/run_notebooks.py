@@ -10,6 +10,7 @@ import json
 import os
 import re
 import sys
+from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,8 +38,8 @@ def display_value(value):
         display(value)
 
 
-def run_notebook(path, connection):
-    """Run the cells of a notebook in an empty folder, and send their outputs and what is wrong."""
+def run_notebook(path):
+    """Run the cells of a notebook in an empty folder, and return their outputs and what is wrong."""
     cells = [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if "outputs" in cell]
     needed = ast.literal_eval(re.search(r"^needed = (.*)$", cells[0]["source"], re.MULTILINE)[1])
     for name in [*sys.modules, *OPTIONAL]:
@@ -62,22 +63,18 @@ def run_notebook(path, connection):
                 fault = f"cell {index} of {len(cells)}: {message or 'no error'}\n{cell['source']}"
                 break
         os.chdir("/")
-        connection.send((outputs, fault or ("left files" if any(Path(folder).iterdir()) else "")))
+        return outputs, fault or ("left files" if any(Path(folder).iterdir()) else "")
 
 
 def main():
     """Run one notebook after the other."""
     results = {}
     for path in sys.stdin.read().splitlines():
-        receiver, sender = FORK.Pipe(duplex=False)
-        process = FORK.Process(target=run_notebook, args=(Path(path), sender))
-        process.start()
-        sender.close()
-        try:
-            results[path] = receiver.recv()
-        except EOFError:
-            results[path] = ([], "the process ended")
-        process.join()
+        with ProcessPoolExecutor(1, FORK) as pool:
+            try:
+                results[path] = pool.submit(run_notebook, Path(path)).result()
+            except BrokenProcessPool:
+                results[path] = ([], "the process ended")
     print(json.dumps(results))
 
 
