@@ -40,23 +40,15 @@ BAD_INPUTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", [lookup, one_hot_matmul, check_inputs])
 @pytest.mark.parametrize(("ids", "weight", "error", "message"), BAD_INPUTS.values(), ids=BAD_INPUTS)
-def test_bad_input_is_refused_alike(form, ids, weight, error, message):
+def test_bad_input_is_refused_alike(ids, weight, error, message):
     """Every form raises the same error, which shows the value, its place, the range and a remedy."""
-    with pytest.raises(error, match=re.escape(message)):
-        form(ids, weight)
-
-
-@pytest.mark.parametrize("form", [sum_of_rows, dense_matmul])
-@pytest.mark.parametrize(
-    "name", [name for name in BAD_INPUTS if name.startswith(("weight", "table"))]
-)
-def test_a_bad_table_is_refused_for_sparse_rows_alike(form, name):
-    """With the same words as beside single ids."""
-    _, weight, error, message = BAD_INPUTS[name]
-    with pytest.raises(error, match=re.escape(message)):
-        form(BAGS, weight)
+    calls = [(form, ids) for form in (lookup, one_hot_matmul, check_inputs)]
+    if message.startswith("weight"):
+        calls += [(sum_of_rows, BAGS), (dense_matmul, BAGS)]
+    for form, ids_or_rows in calls:
+        with pytest.raises(error, match=re.escape(message)):
+            form(ids_or_rows, weight)
 
 
 def test_bad_ids_are_refused_on_every_device(device):
