@@ -46,10 +46,7 @@ def test_an_assertion_cannot_hide_in_a_cell_that_raises(source, expected, could_
 
 
 def test_the_output_of_a_stream_is_joined_in_linear_time():
-    """Pieces move to the first of their stream, and a carriage return erases the line before it.
-
-    A quadratic time would not end with this line.
-    """
+    """A carriage return erases the line before it; a quadratic time would not end here."""
     pieces = [("stdout", "a\rb"), ("stderr", "w\n"), ("stdout", "c\n" + "x" * 5_000_000)]
     outputs = [v4.new_output("stream", name=name, text=text) for name, text in pieces]
     joined = merge_streams([*outputs, v4.new_output("display_data")])
