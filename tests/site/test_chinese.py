@@ -83,10 +83,7 @@ def test_catalogs_are_complete_and_keep_what_messages_name(path):
 
 
 def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):
-    """New English sentences are marked, other pages linked, and copies of an earlier build deleted.
-
-    The catalog has three messages of a made-up language, which the English page links to.
-    """
+    """New English sentences are marked, other pages linked, copies of an earlier build deleted."""
     copy = Copy(tmp_path, bare=True)
     copy.edit("docs/conf.py", 'languages = {"zh_CN": "zh"}', 'languages = {"eo": "esperanto"}')
     value = cell('from myst_nb import glue\nn = 3\nglue("n", n, display=False)')
