@@ -332,10 +332,7 @@ def test_columns_of_all_tables_are_aligned_on_a_phone(browser, site, page):
 
 
 def test_switches_change_the_verdict(figure, browser):
-    """Each switch changes the verdict, a live region, the link to the explanation, and corners.
-
-    A corner marks each number of both results that differs, whatever the color of its row.
-    """
+    """Each switch changes the verdict, its explanation, and the corners of numbers that differ."""
     assert verdict(figure) == "Ids 2, 3, 1: 0 of 480 bits differ."
     assert find(figure, ".verdict").get_attribute("role") == "status"
     expected = {
