@@ -304,11 +304,7 @@ while not (folder / "continue").exists():
 
 
 def test_log_messages_about_a_missing_driver_stay_off_the_pages(copy, tmp_path):
-    """Neither torch's profiler nor its search for a compiler fails a page.
-
-    The cell behaves as the profiler of a CUDA build without a driver: it writes to the
-    descriptor of standard error unless its log level forbids that.
-    """
+    """The cell writes to standard error as the profiler of a CUDA build without a driver does."""
     nvcc = tmp_path / "cuda" / "bin" / "nvcc"
     nvcc.parent.mkdir(parents=True)
     nvcc.write_text("#!/bin/sh\n")
