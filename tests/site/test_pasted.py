@@ -45,10 +45,7 @@ def block(modules):
 
 
 def open_cells(name, path):
-    """Return line, code and whether it must raise for each cell to paste, by page.
-
-    Each entry of a symptom page is a page of its own, which begins with the cells above the first.
-    """
+    """Return line, code and whether it must raise for each cell, by page or symptom's entry."""
     pages, source_lines = {name: []}, path.read_text("utf-8").splitlines()
     for cell in code_cells(read(path, name)):
         if cell.is_open and "skip-execution" not in cell.tags:
@@ -57,7 +54,7 @@ def open_cells(name, path):
                 above = source_lines[cell.line :: -1]
                 title = next((line for line in above if line.startswith("## ")), "")
                 pages.setdefault(f"{name} {title}", []).append(pages[name][-1])
-    imports = pages.pop(f"{name} ", [])
+    imports = pages.pop(f"{name} ", [])  # the cells above the first entry
     return {page: cells if page == name else imports + cells for page, cells in pages.items()}
 
 
@@ -80,15 +77,9 @@ def failures():
 
 
 def test_open_cells_can_be_pasted(failures):
-    """They need no folded cell, no file, and no package that Getting started does not name.
-
-    A blank line follows each indented block, and none is within one.
-    """
-    messages = [
-        f"docs/{page.split()[0]}.md:{failure}"
-        for page, failure in failures.items()
-        if page not in FAULTY
-    ]
+    """They need no folded cell, no file, and no package that Getting started does not name."""
+    failed_pages = failures.keys() - FAULTY.keys()
+    messages = [f"docs/{page.split()[0]}.md:{failures[page]}" for page in sorted(failed_pages)]
     assert not messages, "\n".join(messages)
 
 
