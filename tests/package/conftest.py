@@ -14,7 +14,7 @@ def device(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
     """Compute with one thread: on tables of a few rows, several mostly wait for each other."""
     threads = torch.get_num_threads()

@@ -47,7 +47,6 @@ def test_quartiles_are_those_of_the_rounds(medians):
     assert spread.median_s == statistics.median(medians)
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_the_number_of_threads_is_that_of_the_caller():
     """The timer's own default would be one thread, and it is set back."""
     torch.set_num_threads(2)

@@ -22,8 +22,6 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare, one_hot
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 BITS, ROUNDING = "equal in every bit", "equal within the bound of rounding"
 SIZES = (0, 4, 4), (1, 9, 5)  # seed, vocabulary size, embedding dimension
 TABLE = torch.randn(7, 3, generator=torch.Generator().manual_seed(0))

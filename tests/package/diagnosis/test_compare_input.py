@@ -10,8 +10,6 @@ from torch import nn
 
 from lookup_matmul import compare
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 IDS = torch.tensor([2, 3, 1])
 TABLE = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
 

@@ -11,8 +11,6 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import assert_within, compare, one_hot
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 BITS, TOLERANCE = "equal in every bit", "equal within the tolerance"
 IDS = torch.tensor([2, 0, 3, 2])
 TABLE = torch.randn(5, 3, generator=torch.Generator().manual_seed(0))

@@ -11,8 +11,6 @@ from torch.nn import functional as F  # noqa: N812
 
 from lookup_matmul import compare
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 DTYPES = torch.float32, torch.bfloat16, torch.float16, torch.float64
 NUMBERS = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 2.5, 300.0, 0.1, -1.3]
 PLAIN = [-2.0, -0.7, 0.0, 1.0, 1.3, 2.0, 3.1]

@@ -8,8 +8,6 @@ from torch import nn
 
 from lookup_matmul import first_difference, swap_embeddings
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 IDS = torch.tensor([[2, 0, 3], [1, 2, 2]])
 
 

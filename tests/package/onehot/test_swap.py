@@ -27,8 +27,6 @@ from lookup_matmul import (
 from lookup_matmul.onehot.one_hot_linear import used_table
 from lookup_matmul.sharded import run_on_processes
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 EQUAL = "equal in every bit"
 
 
