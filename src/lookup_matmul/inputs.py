@@ -34,7 +34,7 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     """Raise unless ``ids`` can be looked up in ``weight``; forms do so unless ``check=False``.
 
-    Raise the errors of :func:`check_ids`; TypeError unless ``weight`` is a tensor of a floating
+    Raise the errors of ``check_ids``; TypeError unless ``weight`` is a tensor of a floating
     dtype; and ValueError if it is sparse, on ``meta`` or not of shape (vocabulary size, embedding
     dimension). Torch raises the error if the devices differ.
 

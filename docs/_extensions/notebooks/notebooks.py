@@ -18,6 +18,7 @@ from _extensions.notebooks.cells import markdown_cell, notebook_cell
 from _extensions.notebooks.first_cells import first_cells
 from _extensions.notebooks.markdown import Link, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
+from _extensions.paths import is_source_language
 from _extensions.run.pages import page_of
 
 METADATA = {
@@ -34,14 +35,19 @@ BACKSLASH = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes characters that beg
 def write_page_notebook(
     app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Write the Markdown source of a page beside it, and its notebook if it has one."""
+    """Write the Markdown source of an English page, and the notebook of a page that has one."""
     if tree is None or app.builder.name != "html":
         return
     source = app.outdir / f"{docname}.md"
     notebook = source.with_suffix(".ipynb")
     source.parent.mkdir(parents=True, exist_ok=True)
     page = page_of(app, docname)
-    source.write_bytes(page.path.read_bytes())
+    context["source"] = source.name
+    if is_source_language(app.config):
+        source.write_bytes(page.path.read_bytes())
+    else:  # a translation has the English source
+        context["source"] = f"{context['content_root']}../{docname}.md"
+        source.unlink(missing_ok=True)
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
         cells = page_cells(app, docname, tree)

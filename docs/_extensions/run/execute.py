@@ -54,7 +54,7 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
         async with semaphore:
             page_start = time.perf_counter()
             timeout_s = app.config.nb_execution_timeout
-            await kernel.run_page(page, environment, timeout_s)
+            await kernel.run_page(page, kernels, timeout_s)
             elapsed_s = time.perf_counter() - page_start
         share_s = elapsed_s / min(MAX_KERNELS, page_count)  # the shares add up to the total
         page.run.execution_seconds, page.run.executed_at = share_s, time.time()
@@ -63,7 +63,7 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
         store_execution(page.notebook, str(page.path), cache_path, page.run)
         print(f"{share_s:7.1f} s  {page.name}", flush=True)
 
-    with kernel.kernel_environment() as environment:
+    with kernel.prepare_kernels() as kernels:
         if len(concurrent) > 1:
             print(f"Running {len(concurrent)} pages, {MAX_KERNELS} at a time.", flush=True)
         async with asyncio.TaskGroup() as group:

@@ -5,11 +5,12 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -18,6 +19,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 
 from _extensions.run.cache import package_folder
+from _extensions.run.forked_kernel import ForkedKernel, fork_server
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
 from _extensions.run.pages import Page
 from _extensions.run.settings import FLAGS, QUIET, REPORT
@@ -27,9 +29,19 @@ MAX_OUTPUT_CHARACTERS = 500_000  # of a cell; a large figure has 50,000
 OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
+class Kernels(NamedTuple):
+    """What kernels of pages have in common: their environment, and the server that forks them."""
+
+    environment: dict[str, str]
+    server: subprocess.Popen[str] | None
+
+
 @contextmanager
-def kernel_environment() -> Iterator[dict[str, str]]:
-    """Yield an environment with the observer and a temporary folder for profiles."""
+def prepare_kernels() -> Iterator[Kernels]:
+    """Yield an environment with an observer and a temporary folder for profiles, and a server.
+
+    Where a process with libraries cannot be forked safely, kernels are started without a server.
+    """
     with TemporaryDirectory(prefix="lookup-") as folder:
         compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
         python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
@@ -41,10 +53,15 @@ def kernel_environment() -> Iterator[dict[str, str]]:
             "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
             PACKAGE_VARIABLE: str(package_folder()),
         }
-        yield os.environ | QUIET | variables
+        environment = os.environ | QUIET | variables
+        if sys.platform == "linux":
+            with fork_server(environment) as server:
+                yield Kernels(environment, server)
+        else:
+            yield Kernels(environment, None)
 
 
-async def run_page(page: Page, environment: dict[str, str], timeout_s: int) -> None:
+async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
     """Run the cells of a page, and record their outputs and the run.
 
     The last output of a cell that failed is an error: its own, a time limit, a dead kernel, or a
@@ -52,7 +69,7 @@ async def run_page(page: Page, environment: dict[str, str], timeout_s: int) -> N
     """
     assert page.notebook, f"{page.name} has no cells to run"
     with TemporaryDirectory(
-        prefix="page-", dir=environment["TMPDIR"], ignore_cleanup_errors=True
+        prefix="page-", dir=kernels.environment["TMPDIR"], ignore_cleanup_errors=True
     ) as name:
         folder = Path(name)
         log, working_directory = folder / "reads.log", folder / "empty"
@@ -64,7 +81,12 @@ async def run_page(page: Page, environment: dict[str, str], timeout_s: int) -> N
             connection_file=str(folder / "kernel.json"),
         )
         client = NotebookClient(page.notebook, manager, timeout=timeout_s, record_timing=False)
-        environment = environment | {LOG_VARIABLE: str(log)}
+        if kernels.server:
+            manager.provisioner = ForkedKernel(
+                parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
+            )
+            manager.provisioner.server = kernels.server
+        environment = kernels.environment | {LOG_VARIABLE: str(log)}
         succeeded = await _run_cells(client, manager, environment, working_directory, page)
         page.run.failed = not succeeded
         if succeeded and client.code_cells_executed:

@@ -14,8 +14,8 @@ from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_ta
 
 ROWS_TRIED = 128
 UNSUPPORTED_OPTIONS = {
-    "max_norm": "an Embedding then shortens rows while it reads them, a product does not; shorten "
-    "the table once and set max_norm=None",
+    "max_norm": "an Embedding then shortens rows of its table while it reads them, a product does "
+    "not; shorten the table once and set max_norm=None",
     "scale_grad_by_freq": "a product does not divide gradients; set scale_grad_by_freq=False",
     "sparse": "the gradient of a product is dense; set sparse=False and take another optimizer",
 }
