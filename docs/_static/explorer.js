@@ -42,11 +42,6 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 const minus = x => String(x).replace(/-/g, "−");
 const exact = x => (Object.is(x, -0) ? "−0" : minus(+x.toPrecision(9)).replace("Infinity", "∞"));
 const brief = x => (!Number.isFinite(x) || !(x % 1 || Math.abs(x) >= 1e5) ? exact(x) : minus(Math.abs(x) < 0.005 || Math.abs(x) >= 1e5 ? x.toExponential(0) : x.toFixed(2)));
-const make = (tag, properties, ...children) => {
-	const node = Object.assign(document.createElement(tag), properties);
-	node.append(...children);
-	return node;
-};
 const write = (node, text) => node.textContent === text || (node.textContent = text);
 const flag = (node, flags) => Object.entries(flags).forEach(([name, on]) => node.classList.toggle(name, !!on));
 const color = (node, id) => {

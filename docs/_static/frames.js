@@ -1,14 +1,13 @@
 /* A drawing of several steps: a slider and a button move what has data-frames from step to step.
    data-steps has the number of each step, data-frames the names of attributes and their values at each. */
 for (const svg of document.querySelectorAll("svg[data-steps]")) {
-	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 120;
+	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 300;
 	const moving = [...svg.querySelectorAll("[data-frames]")].map(node => {
 		const [names, ...rows] = node.dataset.frames.split(";").map(part => part.split(" "));
 		return [node, names, rows.map(row => row.map(Number))];
 	});
-	const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
-	const slider = make("input", { type: "range", max: last, step: "any", value: last, autocomplete: "off", ariaLabel: _("Training step") });
-	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" });
+	const slider = make("input", { type: "range", max: last, value: last, autocomplete: "off", ariaLabel: _("Training step") });
+	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" }, button, slider, label);
 	let playing = 0; // the time at which step 0 was shown
 	const show = time => {
 		const k = Math.min(Math.floor(time), last - 1), share = time - k; // between two steps, values are interpolated
@@ -29,13 +28,6 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		requestAnimationFrame(play);
 	};
 	slider.oninput = () => { playing = 0; show(+slider.value); };
-	slider.onkeydown = event => { // whole steps by keyboard
-		const move = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-		if (!move) return;
-		event.preventDefault();
-		playing = 0;
-		show(Math.min(Math.max(Math.round(+slider.value) + move, 0), last));
-	};
 	button.onclick = () => {
 		if (matchMedia("(prefers-reduced-motion: reduce)").matches) return show(+slider.value < last ? last : 0);
 		const from = +slider.value < last ? +slider.value : 0;
@@ -43,7 +35,6 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		show(from);
 		requestAnimationFrame(play);
 	};
-	controls.append(button, slider, label);
 	svg.after(controls);
 	svg.classList.add("ready");
 	show(0); // the reader moves them; without this script the last step is shown

@@ -1,5 +1,11 @@
 // Return the message in the language of the page (see words.js), with {0} replaced by the first value.
 const _ = (text, ...values) => (window.words?.[text] ?? text).replace(/\{(\d)\}/g, (match, i) => values[i]);
+// Return a new element; the scripts of figures use it, too.
+const make = (tag, properties, ...children) => {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+};
 // The tab key stops at what scrolls sideways, only as long as it scrolls. The theme's own script
 // ignores folds that open, and takes a rounded fraction for a scrolling pixel.
 const scrollable = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
@@ -34,7 +40,7 @@ document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((butt
   button.blur = () => {};
 });
 // Copying leaves the focus on a removed text field, and shows its result to the eye only.
-const status = Object.assign(document.createElement("div"), { className: "visually-hidden", role: "status" });
+const status = make("div", { className: "visually-hidden", role: "status" });
 document.body.append(status);
 document.addEventListener("click", ({ target }) => {
   const button = target.closest(".copybtn");

@@ -1,7 +1,6 @@
 /* The memory budget: replaces the picture in #fig-budget by controls, and a bar for each part of a training step.
    The formulas are those of training_bytes on the page; a test compares the numbers of both. */
-(() => {
-  "use strict";
+{
   const NUMBERS = { // label, smallest, largest and initial value; powers of two where the step is null
     V: [_("vocabulary V"), 8, 19, 18], d: [_("columns d"), 5, 14, 11], batch: [_("texts in a batch"), 0, 10, 3],
     length: [_("tokens in a text"), 5, 17, 11], blocks: [_("blocks"), 0, 96, 18],
@@ -31,11 +30,6 @@
     return { parts, peak: parts.parameters + parts.optimizer + Math.max(loss, parts.gradients) };
   };
 
-  const make = (tag, properties, ...children) => {
-    const node = Object.assign(document.createElement(tag), properties);
-    node.append(...children);
-    return node;
-  };
   const inUnit = bytes => {
     const [name, unit] = [["TB", 1e12], ["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, size]) => bytes >= size) || [_("bytes"), 1];
     return `${(bytes / unit).toLocaleString("en", { minimumFractionDigits: unit > 1 ? 1 : 0, maximumFractionDigits: 1 })} ${name}`;
@@ -88,4 +82,4 @@
   update();
   const head = make("thead", {}, make("tr", {}, ...[_("part"), _("bytes")].map(text => make("th", { scope: "col" }, text))));
   figure.querySelector(".output").replaceWith(make("div", { className: "budget" }, form, make("table", {}, head, body), verdict));
-})();
+}

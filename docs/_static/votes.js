@@ -21,11 +21,6 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		});
 		return { rows, unknown: [...unknown], totals: classes.map((_, k) => sum(rows, ([, votes]) => votes[k])) };
 	};
-	const make = (tag, properties, ...children) => {
-		const node = Object.assign(document.createElement(tag), properties);
-		node.append(...children);
-		return node;
-	};
 	const format = x => (Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 	const cell = (x, bold) => {
 		const td = make("td", {}, bold ? make("b", {}, format(x)) : format(x));

@@ -42,21 +42,24 @@ def _parse_rows(argument: str) -> list[list[float]]:
 class Explorer(SphinxDirective):
     """``{explorer}``: makes the figure below interactive; ``:small:`` hides the switches.
 
-    ``:open: backward`` sets the initial value of a switch, and ``:switch: condition`` shows a
-    switch also with ``:small:``. With ``:empty:`` the computation starts when the reader presses
+    ``:open: backward`` sets the initial value of a switch, and ``:offer: nan bfloat16`` shows these
+    values of a switch, also with ``:small:``. With ``:empty:`` the computation starts when the reader presses
     the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and weights. ``:words:``,
-    ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the words, the rows of the table and the
-    rows of the arriving gradient.
+    ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the words, the title of the
+    table, its rows and the rows of the arriving gradient.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
         "empty": directives.flag,
         "open": lambda argument: directives.choice(argument, tuple(SWITCH_OF)),
-        "switch": lambda argument: directives.choice(argument, tuple(SWITCHES)),
+        "offer": lambda argument: [
+            directives.choice(value, tuple(SWITCH_OF)) for value in argument.split()
+        ],
         "ids": lambda argument: [int(word) for word in argument.split()],
         "weights": lambda argument: [float(word) for word in argument.split()],
         "words": str.split,
+        "title": directives.unchanged_required,
         "table": _parse_rows,
         "arriving": _parse_rows,
     }
@@ -72,10 +75,16 @@ class Explorer(SphinxDirective):
         data["empty"] = "empty" in self.options
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
         switches = {} if "small" in self.options else SWITCHES
-        if "switch" in self.options:
-            switches = {name: SWITCHES[name] for name in [self.options["switch"]]}
+        if offered := self.options.get("offer"):
+            switches = {
+                name: (legend, {v: text for v, text in choices.items() if v in ["", *offered]})
+                for name, (legend, choices) in SWITCHES.items()
+                if choices.keys() & {*offered}
+            }
         if initial := self.options.get("open"):
             state[SWITCH_OF[initial]] = initial
+        if title := self.options.get("title"):
+            data["titles"][state["mode"]][0] = title
         node = explorer(small="small" in self.options, switches=switches, data=data)
         self.set_source_info(node)
         return [node]
