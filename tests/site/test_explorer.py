@@ -258,13 +258,18 @@ def test_data_and_links_of_each_page(page, site):
     chosen = {switch["name"]: switch["value"] for switch in tag.select("input[checked]")}
     assert chosen == {name: data["state"][name] for name in chosen}
     offered = [switch["value"] for switch in tag.select("input[type=radio]")]
-    every = {"tutorials/where-equality-stops": ["", "nan", "bfloat16"], "explorer": MODES + CONDITIONS}
+    every = {
+        "tutorials/where-equality-stops": ["", "nan", "bfloat16"],
+        "explorer": MODES + CONDITIONS,
+    }
     assert offered == every.get(page, [])
     assert len(tag.select(".pick button")) == 4 + bool(offered)  # an id without a row
     torch.manual_seed(123)
     table = torch.nn.Embedding(4, 5).weight.detach()
     if "table" not in INITIAL.get(page, {}):
         assert_bitwise_equal(torch.tensor(data["state"]["table"]), table)
+    if page == "tutorials/sparse-row-is-a-sum":
+        assert data["titles"]["bag"] == ["price in $, mass in kg", "bag: add rows", "multiply: x W"]
     assert len(data["words"]) == len(data["state"]["table"]) == 4
     assert data["bounds"] == [rounding_bound(n + 1, torch.float32) for n in range(7)]
     with pytest.raises(IndexError) as lookup_error:

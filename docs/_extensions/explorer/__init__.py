@@ -43,10 +43,10 @@ class Explorer(SphinxDirective):
     """``{explorer}``: makes the figure below interactive; ``:small:`` hides the switches.
 
     ``:open: backward`` sets the initial value of a switch, and ``:offer: nan bfloat16`` shows these
-    values of a switch, also with ``:small:``. With ``:empty:`` the computation starts when the reader presses
-    the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and weights. ``:words:``,
-    ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the words, the title of the
-    table, its rows and the rows of the arriving gradient.
+    values of a switch, also with ``:small:``. With ``:empty:`` the computation starts when the
+    reader presses the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
+    weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
+    words, the title of the table, its rows and the rows of the arriving gradient.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {

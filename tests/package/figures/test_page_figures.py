@@ -50,7 +50,7 @@ QUESTIONS = {
 }  # fmt: skip
 DRAWINGS = {
     "sum of rows": (
-        draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), TABLE_OF_TWO, list(VOCABULARY)),
+        draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), TABLE_OF_TWO, list(VOCABULARY), ["$", "kg"]),
         "Row 2 of the table is multiplied by 3: (1.0000, 1.0000). The other rows are not read. "
         "The sum is (6.0000, -1.0000).",
     ),

@@ -10,15 +10,20 @@ from lookup_matmul.sparse.sums import dense_rows, sum_of_rows
 
 
 def draw_sum_of_rows(
-    ids: torch.Tensor, values: torch.Tensor, weight: torch.Tensor, names: Sequence[str]
+    ids: torch.Tensor,
+    values: torch.Tensor,
+    weight: torch.Tensor,
+    names: Sequence[str],
+    columns: Sequence[str],
 ) -> Drawing:
     """Draw the entries of a sparse row beside the named rows of the table that they scale."""
     bags = (ids, torch.tensor([0, len(ids)]), values)
     total, (vocab_size, dim) = sum_of_rows(bags, weight)[0], weight.shape
     factors = dense_rows(bags, vocab_size)[0].tolist()
     picked, x = sorted(set(ids.tolist())), 2 * LABEL_WIDTH
-    sheet = Sheet(x + max(3, dim) * CELL_WIDTH + 12)  # at least as wide as the title
-    sheet.text(x, 0.5, "value × row of the table", QUIET, "start")
+    sheet = Sheet(x + dim * CELL_WIDTH + 12)
+    for j, column in enumerate(columns):
+        sheet.text(x + (j + 0.5) * CELL_WIDTH, 0.5, column, QUIET)
     for k, (name, row) in enumerate(zip(names[:vocab_size], weight, strict=True)):
         label = f"{factors[k]:.4g}  × {name}" if k in picked else name
         colors = id_colors(k) if k in picked else None
