@@ -1,7 +1,7 @@
 """The colors of all figures, and an SVG sheet for cells, texts, lines and arrows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -196,6 +196,12 @@ def to_svg(width: float, height: float, alt: str, elements: str) -> str:
         f"max-width: {width * 1.25:.0f}px; background: {BACKGROUND}; "
         f'font-size: {FONT_SIZE:g}px">{elements}</svg>'
     )
+
+
+def to_steps(width: float, height: float, steps: Iterable[int], alt: str, elements: str) -> Drawing:
+    """Return a figure of which ``frames.js`` shows one step at a time, and the last without it."""
+    data = f' data-steps="{" ".join(map(str, steps))}" class='
+    return Drawing(to_svg(width, height, alt, elements).replace(" class=", data, 1), alt)
 
 
 def _format(number: float) -> str:

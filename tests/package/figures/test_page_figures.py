@@ -9,7 +9,10 @@ from torch import nn
 from lookup_matmul import OneHotLinear, to_linear
 from lookup_matmul.figures.pages.categories_in_tables import draw_hashes
 from lookup_matmul.figures.pages.csr_is_an_embedding_bag import draw_csr
-from lookup_matmul.figures.pages.inside_a_language_model import draw_both_ends
+from lookup_matmul.figures.pages.inside_a_language_model import (
+    draw_both_ends,
+    draw_writing,
+)
 from lookup_matmul.figures.pages.lookup_is_matmul import draw_training
 from lookup_matmul.figures.pages.on_many_machines import draw_cuts
 from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
@@ -94,6 +97,10 @@ DRAWINGS = {
         "result is multiplied by all 256 rows of the same table, the 256 scores become probabilities, "
         "and the loss reads one: 121 at position 0, 116 at position 1, 101 at position 2.",
     ),
+    "writing": (
+        draw_writing({0: {"lookup": "a<b", "product": "a<b"}, 9: {"lookup": "the", "product": "tho"}}),
+        "Step 0, lookup and product: “a<b”. Step 9, lookup: “the”; product: “tho”.",
+    ),
     "matrix": (
         draw_csr(MATRIX),
         "Row 1 is empty. Row 2 has the value 1 in column 0 and the value 4 in column 1 and "
@@ -174,6 +181,15 @@ def test_texts_of_a_row_are_beside_each_other_and_some_are_bold(name, line, bold
     assert line in text_lines(svg)
     bold_labels = [text for text in bold_texts(svg) if not text.startswith("id ")]
     assert bold is None or sorted(bold_labels) == sorted(bold)
+
+
+def test_writing_marks_letters_that_differ_and_shows_one_step():
+    """Without scripts, the last step is visible."""
+    svg = DRAWINGS["writing"][0].svg
+    assert [span.text for span in elements(svg, "tspan")] == ["o"]
+    groups = [g for g in elements(svg, "g") if g.get("data-frames")]
+    shown = [("0", "opacity;1;0"), ("1", "opacity;0;1")]
+    assert [(group.get("opacity"), group.get("data-frames")) for group in groups] == shown
 
 
 def test_a_swap_is_not_drawn_if_the_outputs_differ():

@@ -1,12 +1,24 @@
 """A language model whose input and output share one table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 
 import torch
 
-from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
+from lookup_matmul.figures.sheet import (
+    CSS_VALUES,
+    INK,
+    MARK,
+    OTHER,
+    QUIET,
+    Drawing,
+    Sheet,
+    id_colors,
+    to_steps,
+)
 
 TABLE_X, TABLE_WIDTH, MODEL_X, RIGHT = 4.0, 74.0, 152.0, 322.0
+LINE_LENGTH, LINE_HEIGHT = 30, 18.0  # characters and points of a written line
 
 
 def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) -> Drawing:
@@ -67,3 +79,49 @@ def _draw_table(sheet: Sheet, inputs: list[int], shown: list[int], vocab_size: i
     sheet.arrow((fork, 3.5), (arrow_end, 3.5))
     sheet.line((middle, top + height), (middle, 10.45), (middle + 3, 10.45))
     sheet.arrow((middle, 10.45), (arrow_end, 10.45))
+
+
+def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
+    """Draw what several models write after a number of training steps; a page shows one step.
+
+    ``texts`` maps each step to the text of each model. Letters are marked where a text differs from
+    the first of its step. Without scripts the last step is shown.
+    """
+    steps, groups, height = [*texts], [], 0.0
+    marked = f'<tspan style="fill: {CSS_VALUES[MARK]}">{{}}</tspan>'
+    for step, by_model in texts.items():
+        lines, y = [], LINE_HEIGHT
+        first = next(iter(by_model.values()))
+        for name, text in by_model.items():
+            lines.append(_text_line(y, escape(name, quote=False), "font-weight: 700"))
+            letters = [
+                ("{}" if letter == expected else marked).format(escape(letter, quote=False))
+                for letter, expected in zip(text, first, strict=True)
+            ]
+            for start in range(0, len(letters), LINE_LENGTH):
+                y += LINE_HEIGHT
+                line = "".join(letters[start : start + LINE_LENGTH])
+                style = f"fill: {CSS_VALUES[OTHER]}; font-family: monospace"
+                lines.append(_text_line(y, line, style))
+            y += 1.5 * LINE_HEIGHT
+        shown = ";".join("1" if other == step else "0" for other in steps)
+        opacity = int(step == steps[-1])
+        groups.append(f'<g opacity="{opacity}" data-frames="opacity;{shown}">{"".join(lines)}</g>')
+        height = max(height, y - LINE_HEIGHT / 2)
+    style = f"fill: {CSS_VALUES[INK]}; font-size: 13px"
+    alt = " ".join(_describe_step(step, by_model) for step, by_model in texts.items())
+    return to_steps(RIGHT, height, steps, alt, f'<g style="{style}">{"".join(groups)}</g>')
+
+
+def _text_line(y: float, text: str, style: str) -> str:
+    return f'<text x="4" y="{y:g}" xml:space="preserve" style="{style}">{text}</text>'
+
+
+def _describe_step(step: int, by_model: Mapping[str, str]) -> str:
+    """Return a sentence with the text of each model; models that write the same share it."""
+    names: dict[str, list[str]] = {}
+    for name, text in by_model.items():
+        names.setdefault(text, []).append(name)
+    return (
+        f"Step {step:,}, " + "; ".join(f"{' and '.join(n)}: “{t}”" for t, n in names.items()) + "."
+    )

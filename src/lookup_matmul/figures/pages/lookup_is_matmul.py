@@ -53,8 +53,7 @@ def draw_training(
         f'<g text-anchor="middle" style="fill: {sheet.CSS_VALUES[sheet.INK]}; '
         f'font-size: {sheet.FONT_SIZE:g}px; {TEXT_OUTLINE}">{"".join(texts)}</g>'
     )
-    data = f' data-steps="{" ".join(map(str, tables))}" class='
-    return sheet.Drawing(sheet.to_svg(SIZE, SIZE, alt, elements).replace(" class=", data, 1), alt)
+    return sheet.to_steps(SIZE, SIZE, tables, alt, elements)
 
 
 def _left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
