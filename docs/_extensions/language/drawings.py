@@ -1,6 +1,7 @@
 """Translate the words in figures, which are drawn once for all languages.
 
-A figure with other numbers has the same messages, since placeholders stand for numbers.
+A figure with other numbers or “quoted” texts has the same messages, since placeholders stand for
+them. A text whose last attribute is ``translate="no"`` stays as it is.
 """
 
 import re
@@ -13,8 +14,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.locale import init
 
-TEXT = re.compile(r'(?<=>)[^<>]+(?=</t(?:ext|span)>)|(?<=aria-label=")[^"]+')
-NUMBER = re.compile(r"[−-]?\d[\d.,]*(?<![.,])")
+TEXT = re.compile(r'(?<!translate="no">)(?<=>)[^<>]+(?=</t(?:ext|span)>)|(?<=aria-label=")[^"]+')
+NUMBER = re.compile(r"“[^”]*”|[−-]?\d[\d.,]*(?<![.,])")
 WORD = re.compile(r"[A-Za-z]{2}")
 
 
@@ -28,7 +29,7 @@ class raw(nodes.raw, addnodes.translatable):  # noqa: N801
 
 
 def extract_numbers(text: str) -> tuple[str, list[str]]:
-    """Return a text with ``{0}``, ``{1}``, … for its numbers, and the numbers."""
+    """Return a text with ``{0}``, ``{1}``, … for its numbers and quotes, and these."""
     indices = count()
     escaped = text.replace("{", "{{").replace("}", "}}")
     return NUMBER.sub(lambda _: f"{{{next(indices)}}}", escaped), NUMBER.findall(text)

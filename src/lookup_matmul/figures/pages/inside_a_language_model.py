@@ -102,7 +102,7 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
                 y += LINE_HEIGHT
                 line = "".join(letters[start : start + LINE_LENGTH])
                 style = f"fill: {CSS_VALUES[OTHER]}; font-family: monospace"
-                lines.append(_text_line(y, line, style))
+                lines.append(_text_line(y, line, style, 'translate="no"'))
             y += 1.5 * LINE_HEIGHT
         shown = ";".join("1" if other == step else "0" for other in steps)
         opacity = int(step == steps[-1])
@@ -113,8 +113,8 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
     return to_steps(RIGHT, height, steps, alt, f'<g style="{style}">{"".join(groups)}</g>')
 
 
-def _text_line(y: float, text: str, style: str) -> str:
-    return f'<text x="4" y="{y:g}" xml:space="preserve" style="{style}">{text}</text>'
+def _text_line(y: float, text: str, style: str, more: str = "") -> str:
+    return f'<text x="4" y="{y:g}" xml:space="preserve" style="{style}" {more}>{text}</text>'
 
 
 def _describe_step(step: int, by_model: Mapping[str, str]) -> str:
