@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import torch
 
-BUILT, ALONE, COMPILED = "one-hot built and multiplied", "multiplication alone", "compiled one-hot"
-COMPILED_LOOKUP, BAG, CSR = "compiled lookup", "embedding bag", "sparse product"
+ONE_HOT, PRODUCT = "one-hot built and multiplied", "multiplication alone"
+COMPILED, COMPILED_LOOKUP = "compiled one-hot", "compiled lookup"
+BAG, CSR = "embedding bag", "sparse product"
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}  # a GPU may round products to TF32
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -54,10 +55,10 @@ def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     product = Kernel("product", one_hot + (case.vocab_size + case.ids) * row, operations)
     forms = {
         "lookup": (Kernel("rows", ids + (distinct + case.ids) * row, 0),),
-        BUILT: (Kernel("zeros", one_hot, 0), Kernel("ones", ids, 0), product),
-        ALONE: (product,),
+        ONE_HOT: (Kernel("zeros", one_hot, 0), Kernel("ones", ids, 0), product),
+        PRODUCT: (product,),
     }
     if case.form not in forms or case.direction != "forward":
-        wanted = f"form is {case.form!r} {case.direction}, expected one of {', '.join(forms)}"
-        raise ValueError(f"{wanted}, forward; count others by hand.")
+        expected = f"expected one of {', '.join(forms)}, forward; count others by hand."
+        raise ValueError(f"form is {case.form!r} {case.direction}, {expected}")
     return forms[case.form]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn.functional import embedding, embedding_bag
 
-from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, COMPILED_LOOKUP, DTYPES, Case
+from lookup_matmul.costs.count import BAG, COMPILED, COMPILED_LOOKUP, DTYPES, ONE_HOT, PRODUCT, Case
 from lookup_matmul.equality import assert_within, rounding_bound
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
@@ -26,16 +26,16 @@ def sample_inputs(case: Case, device: str) -> list[torch.Tensor]:
 def make_call(case: Case, inputs: list[torch.Tensor]) -> Callable[[], torch.Tensor]:
     """Return the call to be timed; one-hot rows and CSR indices that it reads exist already."""
     ids, table, row_gradients, weights = inputs
-    if case.form == BUILT and case.direction == "forward":
+    if case.form == ONE_HOT and case.direction == "forward":
         return partial(one_hot_matmul, ids, table, check=False)
-    if case.form == BUILT:
+    if case.form == ONE_HOT:
         encode = partial(one_hot, ids, case.vocab_size, dtype=table.dtype, check=False)
         return lambda: encode().T @ row_gradients
     if case.form in (COMPILED, COMPILED_LOOKUP):
         torch.compiler.reset()  # earlier shapes would count against the limit of recompilations
         function: Any = _one_hot_product if case.form == COMPILED else embedding
         return partial(torch.compile(function, dynamic=False), ids, table)
-    if case.form == ALONE:
+    if case.form == PRODUCT:
         rows = one_hot(ids, case.vocab_size, dtype=table.dtype, check=False)
         factors = (rows, table) if case.direction == "forward" else (rows.T, row_gradients)
         return partial(torch.mm, *factors)

@@ -16,13 +16,13 @@ from typing import Any
 import torch
 
 from lookup_matmul.costs.count import (
-    ALONE,
     BAG,
-    BUILT,
     COMPILED,
     COMPILED_LOOKUP,
     CSR,
     DTYPES,
+    ONE_HOT,
+    PRODUCT,
     Case,
 )
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
@@ -32,17 +32,17 @@ from lookup_matmul.inputs import check_device
 IDS = {"cpu": 1024, "cuda": 16_384}  # a GPU needs more to work for longer than a launch takes
 DRIVER = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
 BAGS, BAG_SIZE, GRAPH_CALLS = 1024, 16, 10
-EACH = ("lookup", BUILT, ALONE)
+BASIC_FORMS = ("lookup", ONE_HOT, PRODUCT)
 PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
-    ("forward", "float32", 128, (2, 16, 256, 8192), EACH),
-    ("forward", "float32", 128, (64, 1024), (*EACH, COMPILED, COMPILED_LOOKUP)),
-    ("forward", "float32", 128, (131_072,), (*EACH, COMPILED_LOOKUP)),
-    ("forward", "float32", 768, (16, 1024), (*EACH, COMPILED_LOOKUP)),
-    ("forward", "tf32", 128, (64, 1024), (BUILT, ALONE)),  # a lookup does not round
-    ("forward", "bfloat16", 128, (16, 64, 1024), (*EACH, COMPILED, COMPILED_LOOKUP)),
-    ("forward", "float16", 128, (1024,), ("lookup", ALONE)),
-    ("backward", "float32", 128, (2, 64, 1024, 131_072), EACH),
-    ("backward", "bfloat16", 128, (2, 64, 1024), EACH),
+    ("forward", "float32", 128, (2, 16, 256, 8192), BASIC_FORMS),
+    ("forward", "float32", 128, (64, 1024), (*BASIC_FORMS, COMPILED, COMPILED_LOOKUP)),
+    ("forward", "float32", 128, (131_072,), (*BASIC_FORMS, COMPILED_LOOKUP)),
+    ("forward", "float32", 768, (16, 1024), (*BASIC_FORMS, COMPILED_LOOKUP)),
+    ("forward", "tf32", 128, (64, 1024), (ONE_HOT, PRODUCT)),  # a lookup does not round
+    ("forward", "bfloat16", 128, (16, 64, 1024), (*BASIC_FORMS, COMPILED, COMPILED_LOOKUP)),
+    ("forward", "float16", 128, (1024,), ("lookup", PRODUCT)),
+    ("backward", "float32", 128, (2, 64, 1024, 131_072), BASIC_FORMS),
+    ("backward", "bfloat16", 128, (2, 64, 1024), BASIC_FORMS),
     ("bags", "float32", 128, (1024, 131_072), (BAG, CSR)),
 )
 
@@ -50,16 +50,18 @@ PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
 def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
     """Return the cases of a device, those that share their inputs next to each other."""
     cases = []
-    for direction, dtype, dim, vocab_sizes, forms in PLAN:
-        ids, bags = (IDS[device], 0) if direction != "bags" else (BAGS * BAG_SIZE, BAGS)
-        passed = "backward" if direction == "backward" else "forward"
-        if (dtype == "tf32" and device == "cpu") or (quick and (dtype, dim) != ("float32", 128)):
+    for kind, dtype, dim, vocab_sizes, forms in PLAN:
+        if dtype == "tf32" and device == "cpu":
             continue
+        ids, bags = (BAGS * BAG_SIZE, BAGS) if kind == "bags" else (IDS[device], 0)
+        direction = "backward" if kind == "backward" else "forward"
         for vocab_size in vocab_sizes:
-            sizes = (passed, vocab_size, dim, ids, dtype, bags)
-            cases += [Case(form, *sizes) for form in forms if not quick or vocab_size == 1024]
-    compiled = (COMPILED, COMPILED_LOOKUP) if quick else ()  # which takes seconds
-    return [case for case in cases if case.form not in compiled]
+            sizes = (vocab_size, dim, ids, dtype, bags)
+            cases += [Case(form, direction, *sizes) for form in forms]
+    if not quick:
+        return cases
+    small = [case for case in cases if case[2:4] == (1024, 128) and case.dtype == "float32"]
+    return [case for case in small if case.form not in (COMPILED, COMPILED_LOOKUP)]
 
 
 def processor() -> str:
@@ -160,7 +162,7 @@ def float32_precision(precision: str) -> Iterator[None]:
 def check_memory(case: Case, device: str) -> None:
     """Raise MemoryError if a case needs more memory than is free, on a CPU half of all memory."""
     one_hot = case.ids * case.vocab_size * DTYPES[case.dtype].itemsize
-    needed = 3 * one_hot if case.form in (BUILT, ALONE, COMPILED) else 0
+    needed = 3 * one_hot if case.form in (ONE_HOT, PRODUCT, COMPILED) else 0
     needed += 32 * (case.ids + case.vocab_size) * case.dim  # for the check in float64
     if device == "cuda":
         torch.cuda.empty_cache()

@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from lookup_matmul.costs.count import ALONE, BAG, BUILT, COMPILED, COMPILED_LOOKUP, CSR, Case
+from lookup_matmul.costs.count import BAG, COMPILED, COMPILED_LOOKUP, CSR, ONE_HOT, PRODUCT, Case
 
 REMEDY = "Record again with python -m lookup_matmul.costs, or copy the file from its source."
 Fields = dict[str, Any]  # names and types
@@ -14,7 +14,7 @@ PROVENANCE: Fields = dict.fromkeys(("kind", "device", "torch", "python", "date")
 PROVENANCE |= dict.fromkeys(("driver", "cuda", "triton", "package"), str | None)
 PROVENANCE |= {"threads": int, "quick": bool}
 SPREAD: Fields = dict.fromkeys(("low_s", "median_s", "high_s"), float)
-FORMS = ("lookup", BUILT, ALONE, COMPILED, COMPILED_LOOKUP, BAG, CSR)
+FORMS = ("lookup", ONE_HOT, PRODUCT, COMPILED, COMPILED_LOOKUP, BAG, CSR)
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 Times = tuple[float, float, float]  # low, median and high
 

@@ -8,21 +8,21 @@ from torch.utils.flop_counter import FlopCounterMode
 from lookup_matmul import lookup, one_hot, rounding_bound
 from lookup_matmul.costs import kernels
 from lookup_matmul.costs.count import (
-    ALONE,
     BAG,
-    BUILT,
     COMPILED,
     COMPILED_LOOKUP,
     CSR,
     DTYPES,
+    ONE_HOT,
+    PRODUCT,
     Case,
 )
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 
 SIZES = {"vocab_size": 50, "dim": 8, "ids": 64}
 CASES = [
-    *(Case(form, "forward", **SIZES) for form in ("lookup", BUILT, ALONE)),
-    *(Case(form, "backward", **SIZES) for form in ("lookup", BUILT, ALONE)),
+    *(Case(form, "forward", **SIZES) for form in ("lookup", ONE_HOT, PRODUCT)),
+    *(Case(form, "backward", **SIZES) for form in ("lookup", ONE_HOT, PRODUCT)),
     *(Case(form, "forward", **SIZES, bags=4) for form in (BAG, CSR)),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[:2]}, {case.bags}")
@@ -129,9 +129,9 @@ def test_bytes_and_operations_are_those_of_the_tensors(dtype):
     assert kernels(case, distinct=4) == (("rows", rows, 0),)
     moved = encoding.nbytes + table.nbytes + result.nbytes
     product = ("product", moved, counter.get_total_flops())
-    assert kernels(case._replace(form=ALONE), distinct=4) == (product,)
+    assert kernels(case._replace(form=PRODUCT), distinct=4) == (product,)
     writing = ("zeros", encoding.nbytes, 0), ("ones", ids.nbytes, 0)
-    assert kernels(case._replace(form=BUILT), distinct=4) == (*writing, product)
+    assert kernels(case._replace(form=ONE_HOT), distinct=4) == (*writing, product)
 
 
 @pytest.mark.parametrize("case", [CASES[3], CASES[7]])

@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from lookup_matmul.costs import Case, Spread, __main__, processor, read_recordings, record, recorder
-from lookup_matmul.costs.count import ALONE, BUILT
+from lookup_matmul.costs.count import ONE_HOT, PRODUCT
 
 CASES = [Case("lookup", "forward", vocab_size=V, dim=8, ids=16) for V in (2, 4)]
-PAIR = [CASES[0], CASES[0]._replace(form=ALONE)]
+PAIR = [CASES[0], CASES[0]._replace(form=PRODUCT)]
 DRIVER_ANSWER = Mock(return_value=SimpleNamespace(stdout="570.86.15\n"))
 
 
@@ -36,12 +36,12 @@ def test_the_plan_has_the_cases_of_the_page(device):
     assert values["direction"] == {"forward", "backward"}
     dtypes = {"float32", "bfloat16", "float16"} | ({"tf32"} if device == "cuda" else set())
     assert values["dtype"] == dtypes
-    assert {"lookup", BUILT, ALONE, "compiled one-hot", "compiled lookup"} <= values["form"]
+    assert {"lookup", ONE_HOT, PRODUCT, "compiled one-hot", "compiled lookup"} <= values["form"]
     assert {case.form for case in cases if case.bags} == {"embedding bag", "sparse product"}
     assert min(Counter(case[1:] for case in cases).values()) > 1  # nothing is measured alone
     quick = recorder.plan_cases(device, quick=True)
     assert set(quick) < set(cases)
-    assert {"lookup", BUILT, ALONE} < {case.form for case in quick} < values["form"]
+    assert {"lookup", ONE_HOT, PRODUCT} < {case.form for case in quick} < values["form"]
 
 
 @pytest.mark.usefixtures("short_plan")
@@ -113,7 +113,9 @@ def test_a_case_that_does_not_fit_is_skipped(monkeypatch):
     """Its one-hot rows would fill the memory; a lookup of the same table fits."""
     monkeypatch.setattr(recorder.os, "sysconf", lambda _: 1024)  # 1 MiB: half of it is free
     large = Case("lookup", "forward", vocab_size=1000, dim=2, ids=100)
-    fitting, skipped = recorder.measure_cases([large, large._replace(form=BUILT)], "cpu", rounds=2)
+    fitting, skipped = recorder.measure_cases(
+        [large, large._replace(form=ONE_HOT)], "cpu", rounds=2
+    )
     assert "skipped" not in fitting
     assert skipped["skipped"].startswith("MemoryError: needs 0.0 GB, 0.0 GB are free")
 
