@@ -128,10 +128,10 @@ def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
 
 def bits_differ(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     """Return a bool mask of the elements whose bits differ; shapes and dtypes must be equal."""
-    return bits_of(first) != bits_of(second)
+    return view_bits(first) != view_bits(second)
 
 
-def bits_of(tensor: torch.Tensor) -> torch.Tensor:
+def view_bits(tensor: torch.Tensor) -> torch.Tensor:
     """Return the bits of each element as an integer of the same size."""
     # The imaginary part of a conjugate is negated lazily.
     return tensor.detach().resolve_neg().contiguous().view(INTEGER_OF_SIZE[tensor.element_size()])
@@ -177,7 +177,9 @@ def _describe(mask: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) 
     elements = [tensor[tuple(first_index)] for tensor in (actual, expected)]
     actual_text, expected_text = (str(element.item()) for element in elements)
     if actual_text == expected_text and actual.dtype == expected.dtype:  # two NaNs
-        bits = [bits_of(element).item() % 2 ** (8 * element.element_size()) for element in elements]
+        bits = [
+            view_bits(element).item() % 2 ** (8 * element.element_size()) for element in elements
+        ]
         actual_text, expected_text = (f"{actual_text} (bits {value:#x})" for value in bits)
     return (
         f"{int(mask.sum())} of {mask.numel()} elements differ. "

@@ -10,7 +10,7 @@ import torch
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy, change_both, set_options
-from lookup_matmul.equality import bits_of
+from lookup_matmul.equality import view_bits
 
 
 def dtype(pair: Pair) -> list[Remedy]:
@@ -89,10 +89,10 @@ def _swap_form(side: Side) -> Side:
 
 def _is_subnormal(table: torch.Tensor) -> torch.Tensor:
     # Compare bits, since the processor may treat subnormal numbers as zero in comparisons, too.
-    magnitude = bits_of(table) & torch.iinfo(bits_of(table).dtype).max
+    magnitude = view_bits(table) & torch.iinfo(view_bits(table).dtype).max
     smallest = torch.finfo(table.dtype).smallest_normal
     smallest_normal = torch.full((), smallest, dtype=table.dtype, device="cpu")
-    return (magnitude > 0) & (magnitude < bits_of(smallest_normal).item())
+    return (magnitude > 0) & (magnitude < view_bits(smallest_normal).item())
 
 
 # Name, advice, description, and where a table has such numbers.

@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair
 from lookup_matmul.diagnosis.search import Remedy
-from lookup_matmul.equality import bits_differ, bits_of, shares_storage
+from lookup_matmul.equality import bits_differ, shares_storage, view_bits
 
 LEADING_COLUMNS = 8  # these differ between the rows of most tables
 
@@ -91,7 +91,7 @@ def row_order(pair: Pair) -> list[Remedy]:
 
 def _find_moves(a: torch.Tensor, b: torch.Tensor) -> tuple[Moves, str]:
     """Return the moves of rows from a to b, and how the rows are related."""
-    for mark, relation in ((bits_of, "are"), (_directions, "are multiples of")):
+    for mark, relation in ((view_bits, "are"), (_directions, "are multiples of")):
         if moves := _match_rows(mark, a, b):
             return moves, relation
     return {}, ""
@@ -139,7 +139,7 @@ def weights(pair: Pair) -> list[Remedy]:
 
     @cache
     def are_moved(a: torch.Tensor, b: torch.Tensor) -> bool:
-        return any(row < len(b) for row in _match_rows(bits_of, a, b))
+        return any(row < len(b) for row in _match_rows(view_bits, a, b))
 
     def copy_table(source: str, pair: Pair) -> Pair:
         table, target = pair.side(source).table, pair.opposite(pair.side(source))

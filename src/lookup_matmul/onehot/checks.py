@@ -23,7 +23,7 @@ def check_forward(name: str, layer: nn.Module, kind: type[nn.Module], remedy: st
         )
 
 
-def check_kind(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> nn.Parameter:
+def read_table(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> nn.Parameter:
     """Return the table of a layer, or raise unless it computes as its class ``kind`` does."""
     check_type(name, layer, kind, remedy)
     check_forward(name, layer, kind, "make the other layer yourself and copy the table")
@@ -100,7 +100,7 @@ def check_no_hooks_of_kind(name: str, layer: nn.Module, kind: str) -> None:
         )
 
 
-def check_values(name: str, weight: nn.Parameter, dim: int) -> None:
+def check_multipliable(name: str, weight: nn.Parameter, dim: int) -> None:
     """Raise unless this process has rows of ``dim`` numbers that a product can compute with."""
     if hasattr(weight, "to_local"):
         raise TypeError(
@@ -123,7 +123,7 @@ def check_values(name: str, weight: nn.Parameter, dim: int) -> None:
         )
 
 
-def check_memory(name: str, weight: nn.Parameter, model: nn.Module) -> None:
+def check_unshared(name: str, weight: nn.Parameter, model: nn.Module) -> None:
     """Raise if a Parameter shares memory with another tensor of the model."""
     parameters = model.named_parameters(remove_duplicate=False)
     for tensor_name, tensor in [*parameters, *model.named_buffers(remove_duplicate=False)]:
@@ -151,7 +151,7 @@ def check_unwrapped(model: nn.Module, names: list[str]) -> None:
             )
 
 
-def modules_to_swap(
+def select_modules(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[nn.Module, list[str]]:
     """Return the modules to swap, each with all of its names in the model."""

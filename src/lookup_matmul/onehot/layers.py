@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from lookup_matmul.onehot.checks import check_kind, check_no_hooks
+from lookup_matmul.onehot.checks import check_no_hooks, read_table
 
 
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
@@ -23,7 +23,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     Linear(in_features=4, out_features=5, bias=False)
     """
     remedy = "call to_embedding for the way back"
-    weight = check_kind("embedding", embedding, nn.Embedding, remedy)
+    weight = read_table("embedding", embedding, nn.Embedding, remedy)
     check_no_hooks("embedding", embedding, "remove them first")
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]
@@ -47,7 +47,7 @@ def to_embedding(linear: nn.Linear, *, share: bool) -> nn.Embedding:
     >>> embedding, shares_storage(embedding.weight, linear.weight)
     (Embedding(4, 5), True)
     """
-    weight = check_kind("linear", linear, nn.Linear, "call to_linear for the way back")
+    weight = read_table("linear", linear, nn.Linear, "call to_linear for the way back")
     check_no_hooks("linear", linear, "remove them first")
     return make_embedding(transpose_parameter(weight, share))
 

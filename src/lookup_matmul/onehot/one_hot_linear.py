@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.utils import parametrize
 
 from lookup_matmul.inputs import check_id_tensor
-from lookup_matmul.onehot.checks import check_kind
+from lookup_matmul.onehot.checks import read_table
 
 
 class OneHotLinear(nn.Module):
@@ -34,7 +34,7 @@ class OneHotLinear(nn.Module):
 
     def __init__(self, linear: nn.Linear, padding_idx: int | None = None) -> None:
         super().__init__()
-        check_kind("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
+        read_table("linear", linear, nn.Linear, "make one of an Embedding with to_linear")
         self.linear = linear
         rows = linear.in_features
         if isinstance(padding_idx, bool) or not isinstance(padding_idx, int | None):
@@ -99,14 +99,14 @@ class Transposed(nn.Module):
         return weight.T
 
 
-def use_table(linear: nn.Linear, table: nn.Parameter) -> None:
+def tie_to_table(linear: nn.Linear, table: nn.Parameter) -> None:
     """Register a parametrization that computes the weight of a Linear from a table."""
     parametrize.register_parametrization(linear, "weight", Transposed())
     linear.get_submodule("parametrizations.weight").register_parameter("original", table)
 
 
-def used_table(linear: nn.Module) -> nn.Parameter | None:
-    """Return the table that :func:`use_table` registered with a Linear, or None."""
+def get_tied_table(linear: nn.Module) -> nn.Parameter | None:
+    """Return the table that :func:`tie_to_table` registered with a Linear, or None."""
     if not parametrize.is_parametrized(linear, "weight"):
         return None
     steps = linear.get_submodule("parametrizations.weight")

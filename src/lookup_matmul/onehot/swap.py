@@ -10,9 +10,9 @@ from torch import nn
 from lookup_matmul.equality import bits_differ, difference
 from lookup_matmul.onehot import checks
 from lookup_matmul.onehot.layers import make_embedding, make_linear, transpose_parameter
-from lookup_matmul.onehot.one_hot_linear import OneHotLinear, use_table, used_table
+from lookup_matmul.onehot.one_hot_linear import OneHotLinear, get_tied_table, tie_to_table
 
-ROWS_TRIED = 128
+SAMPLE_ROWS = 128
 UNSUPPORTED_OPTIONS = {
     "max_norm": "an Embedding then shortens rows of its table while it reads them, a product does "
     "not; shorten the table once and set max_norm=None",
@@ -74,20 +74,20 @@ def _swap_layers(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
 ) -> dict[str, str]:
     """Make all new layers, then replace the old ones, so that a refusal changes nothing."""
-    layer_names = checks.modules_to_swap(model, names, kind)
+    layer_names = checks.select_modules(model, names, kind)
     names_to_swap = {path for paths in layer_names.values() for path in paths}
-    weights_elsewhere = _parameters_outside(model, names_to_swap)
+    weights_elsewhere = _find_parameters_outside(model, names_to_swap)
     transposed: dict[nn.Parameter, nn.Parameter] = {}
     new_layers: dict[nn.Module, nn.Module] = {}
     outcomes: dict[str, str] = {}
     for layer, paths in layer_names.items():
-        name, weight = paths[0], _table_of(paths[0], layer)
-        checks.check_memory(name, weight, model)
+        name, weight = paths[0], _require_table(paths[0], layer)
+        checks.check_unshared(name, weight, model)
         is_tied = weight in weights_elsewhere
         if not is_tied:
             transposed.setdefault(weight, _transpose_with_state(name, weight))
         if isinstance(layer, OneHotLinear):
-            if is_tied and used_table(layer.linear) is None:
+            if is_tied and get_tied_table(layer.linear) is None:
                 raise ValueError(
                     f"the weight of {name}.linear is that of another layer too, with a column for "
                     "each row of the table; give one of them a Parameter of its own first."
@@ -99,15 +99,15 @@ def _swap_layers(
             linear = make_linear(transposed.get(weight, transpose_parameter(weight, share=True)))
             one_hot_linear, table = OneHotLinear(linear, layer.padding_idx), weight
             if is_tied:
-                use_table(linear, weight)
+                tie_to_table(linear, weight)
             new_layers[layer] = one_hot_linear
         outcomes |= dict.fromkeys(paths, _compare_rows(name, one_hot_linear, table))
     for layer, paths in layer_names.items():
-        _replace(model, paths, layer, new_layers[layer])
+        _replace_layer(model, paths, layer, new_layers[layer])
     return outcomes
 
 
-def _parameters_outside(model: nn.Module, names: set[str]) -> set[nn.Parameter]:
+def _find_parameters_outside(model: nn.Module, names: set[str]) -> set[nn.Parameter]:
     """Return the Parameters of all modules but those with these names and their Linears."""
     return {
         parameter
@@ -117,22 +117,22 @@ def _parameters_outside(model: nn.Module, names: set[str]) -> set[nn.Parameter]:
     }
 
 
-def _table_of(name: str, layer: nn.Module) -> nn.Parameter:
+def _require_table(name: str, layer: nn.Module) -> nn.Parameter:
     """Return the Parameter with the table of a layer, or raise if a swap would lose anything."""
     if isinstance(layer, OneHotLinear):
         checks.check_plain(name, layer, OneHotLinear, "linear")
         linear, linear_name = layer.linear, f"{name}.linear"
-        weight = used_table(linear)
+        weight = get_tied_table(linear)
         if weight is None:
             weight = checks.require_table(linear_name, linear)
             checks.check_plain(linear_name, linear, nn.Linear, "weight")
-        checks.check_values(linear_name, weight, layer.embedding_dim)
+        checks.check_multipliable(linear_name, weight, layer.embedding_dim)
         checks.check_no_hooks_of_kind(linear_name, linear, "_hooks")
         return weight
     assert isinstance(layer, nn.Embedding)
     weight = checks.require_table(name, layer)
     checks.check_plain(name, layer, nn.Embedding, "weight")
-    checks.check_values(name, weight, layer.embedding_dim)
+    checks.check_multipliable(name, weight, layer.embedding_dim)
     for option, reason in UNSUPPORTED_OPTIONS.items():
         if (value := getattr(layer, option)) is not None and value is not False:
             raise ValueError(f"{name} is an Embedding with {option}={value}: {reason}.")
@@ -167,9 +167,9 @@ def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
     tiny, zero = torch.finfo(table.dtype).tiny, table.new_zeros(())
     # Compare bits: where the processor flushes subnormal numbers to zero, == does so too.
     has_special = (table > -tiny) & (table < tiny) & bits_differ(table, zero)
-    count = min(len(table), ROWS_TRIED)
+    count = min(len(table), SAMPLE_ROWS)
     spread = torch.linspace(0, len(table) - 1, count, dtype=torch.float64, device=table.device)
-    ids = torch.cat([spread.long(), has_special.any(dim=1).nonzero().flatten()[:ROWS_TRIED]])
+    ids = torch.cat([spread.long(), has_special.any(dim=1).nonzero().flatten()[:SAMPLE_ROWS]])
     product, expected = layer.forward(ids), table[ids]  # without the hooks of the module
     differs = bits_differ(product, expected)
     if not differs.any():
@@ -188,7 +188,7 @@ def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
     )
 
 
-def _replace(model: nn.Module, paths: list[str], layer: nn.Module, new: nn.Module) -> None:
+def _replace_layer(model: nn.Module, paths: list[str], layer: nn.Module, new: nn.Module) -> None:
     """Put a new layer in the place of the old one under all of its names, with its hooks."""
     new.train(layer.training)
     attributes = vars(layer).keys() - vars(new).keys() - {*nn.Embedding.__constants__}

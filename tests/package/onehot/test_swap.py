@@ -24,7 +24,7 @@ from lookup_matmul import (
     swap_embeddings,
     swap_one_hot_linears,
 )
-from lookup_matmul.onehot.one_hot_linear import used_table
+from lookup_matmul.onehot.one_hot_linear import get_tied_table
 from lookup_matmul.sharded import run_on_processes
 
 EQUAL = "equal in every bit"
@@ -138,16 +138,16 @@ def test_one_of_two_tied_layers_is_swapped_alone(device):
     model = Small(tie={"twin"}, device=device)
     table = model.tokens.weight
     assert swap_embeddings(model, ["twin"]) == {"twin": EQUAL}
-    assert model.tokens.weight is table is used_table(model.twin.linear)
+    assert model.tokens.weight is table is get_tied_table(model.twin.linear)
     assert isinstance(model.twin.linear, nn.Linear)
     assert shares_storage(model.twin.weight, table)
     swap_embeddings(model)
     assert type(model.inner["positions"][0].linear) is nn.Linear
-    assert used_table(model.tokens.linear) is table is used_table(model.twin.linear)
+    assert get_tied_table(model.tokens.linear) is table is get_tied_table(model.twin.linear)
     swap_one_hot_linears(model, ["tokens"])
     assert isinstance(model.tokens, nn.Embedding)
     assert isinstance(model.twin, OneHotLinear)
-    assert model.tokens.weight is table is used_table(model.twin.linear)
+    assert model.tokens.weight is table is get_tied_table(model.twin.linear)
 
 
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")  # as with any layer of ids
