@@ -27,15 +27,15 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     sheet, sentences = Sheet(WIDTH), []
     for i, (name, (number, mantissa_bits)) in enumerate(numbers.items()):
         digits, value = _bits(number, mantissa_bits), f"{number.item():.9g}"  # exact for float32
-        stored = 1 + EXPONENT + mantissa_bits
+        stored_bits = 1 + EXPONENT + mantissa_bits
         sheet.text(MARGIN, 2 * i + 0.5, name, anchor="start", bold=True)
         sheet.text(WIDTH - MARGIN, 2 * i + 0.5, value, anchor="end")
         for k, digit in enumerate(digits):
-            text, dashes = (digit, "none") if k < stored else ("", "1 2")
-            colors = id_colors(token) if EXPONENT < k < stored else None
+            text, dashes = (digit, "none") if k < stored_bits else ("", "1 2")
+            colors = id_colors(token) if EXPONENT < k < stored_bits else None
             position = (_bit_x(k), 2 * i + 1 - 2 / CELL_HEIGHT, BIT_WIDTH, text)
             sheet.cell(*position, height=BIT_HEIGHT, colors=colors, stroke_dasharray=dashes)
-        exponent, mantissa = digits[1 : 1 + EXPONENT], digits[1 + EXPONENT : stored] or "empty"
+        exponent, mantissa = digits[1 : 1 + EXPONENT], digits[1 + EXPONENT : stored_bits] or "empty"
         fewer = f", {MANTISSA - mantissa_bits} bits fewer" if mantissa_bits < MANTISSA else ""
         sentences.append(
             f"{name} {value}: sign {digits[0]}, exponent {exponent}, mantissa {mantissa}{fewer}."
@@ -77,7 +77,7 @@ Both give: (1.50, -2.00, 3.00).
     """
     rows = lookup(ids, weight)
     assert_bitwise_equal(one_hot_matmul(ids, weight), rows)
-    picked, count, (vocab_size, dim) = ids.tolist(), len(ids), weight.shape
+    tokens, count, (vocab_size, dim) = ids.tolist(), len(ids), weight.shape
     one_hot_rows = one_hot(ids, vocab_size, dtype=torch.int64).tolist()
     encoding = [list(map(str, row)) for row in one_hot_rows]
     one_hot_width = vocab_size * ONE_HOT_WIDTH
@@ -86,7 +86,7 @@ Both give: (1.50, -2.00, 3.00).
     draw_row = partial(sheet.row, x=LABEL_WIDTH, width=CELL_WIDTH)
     sheet.text(LABEL_WIDTH, 0.5, "the table W", anchor="start")
     for k in range(vocab_size):
-        draw_row(1 + k, f"row {k}", _format(weight[k]), id_colors(k) if k in picked else None)
+        draw_row(1 + k, f"row {k}", _format(weight[k]), id_colors(k) if k in tokens else None)
 
     top, output_top = vocab_size + 3.4, vocab_size + count + 5.6
     one_hot_x = right - one_hot_width
@@ -97,7 +97,7 @@ Both give: (1.50, -2.00, 3.00).
         sheet.text(x - 5, top + count / 2, name, anchor="end")
     output_middle = LABEL_WIDTH + dim * CELL_WIDTH / 2
     sheet.text(output_middle, output_top - 0.6, "one output, equal in every bit", bold=True)
-    for i, (k, bits) in enumerate(zip(picked, encoding, strict=True)):
+    for i, (k, bits) in enumerate(zip(tokens, encoding, strict=True)):
         colors = id_colors(k)
         draw_row(top + i, "", [str(k)], colors)
         draw_row(top + i, "", bits, colors, only=k, x=one_hot_x, width=ONE_HOT_WIDTH)
@@ -105,14 +105,14 @@ Both give: (1.50, -2.00, 3.00).
     for x in middles:
         sheet.arrow((x, vocab_size + 1.2), (x, top - 1.2))
         sheet.arrow((x, top + count + 0.2), (x, output_top - 1.2))
-    lookups = ", ".join(f"id {k} picks row {k}" for k in picked)
+    lookups = ", ".join(f"id {k} picks row {k}" for k in tokens)
     products = ", ".join(
         f"id {k} becomes the one-hot row ({', '.join(bits)})"
-        for k, bits in zip(picked, encoding, strict=True)
+        for k, bits in zip(tokens, encoding, strict=True)
     )
     outputs = ", ".join(f"({', '.join(_format(row))})" for row in rows)
     return sheet.to_drawing(
-        f"Two ways from the ids {', '.join(map(str, picked))} to one output, "
+        f"Two ways from the ids {', '.join(map(str, tokens))} to one output, "
         f"over one table of {vocab_size} rows. Looking up: {lookups}. "
         f"Multiplying: {products}, times the table. Both give: {outputs}."
     )

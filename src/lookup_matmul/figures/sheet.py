@@ -161,9 +161,9 @@ class Sheet:
         return Drawing(to_svg(self.width, self._bottom + BOTTOM_MARGIN, alt, elements), alt)
 
     def _add_shape(self, tag: str, attributes: dict[str, str], **style: str | float) -> None:
-        written = " ".join(f'{name}="{value}"' for name, value in attributes.items())
+        pairs = " ".join(f'{name}="{value}"' for name, value in attributes.items())
         stroke_width = float(style.get("stroke_width", SHAPE_STYLE["stroke_width"]))
-        self._shapes.append((stroke_width, f"<{tag} {written}{_style(SHAPE_STYLE, **style)}/>"))
+        self._shapes.append((stroke_width, f"<{tag} {pairs}{_style(SHAPE_STYLE, **style)}/>"))
 
     def _to_points(self, row: float) -> float:
         """Return the distance of a row from the upper edge, and extend the sheet to it."""

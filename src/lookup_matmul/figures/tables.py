@@ -18,19 +18,19 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     A table with 2 rows of 2 numbers. Id 1 picks row 1: (1.5000, -2.0000). No arithmetic is done.
     """
     rows = lookup(ids, weight)
-    picked, (vocab_size, dim) = ids.tolist(), weight.shape
+    tokens, (vocab_size, dim) = ids.tolist(), weight.shape
     right = cell_x(dim) + 1
     sheet = Sheet(right + 47)
     sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
     for k, row in enumerate(weight):
-        sheet.row(1 + k, f"row {k}", format_values(row), id_colors(k) if k in picked else None)
+        sheet.row(1 + k, f"row {k}", format_values(row), id_colors(k) if k in tokens else None)
     top = vocab_size + 2.0
     sheet.caption(top - 0.4, "output: one row for each id")
-    for i, (k, row) in enumerate(zip(picked, rows, strict=True)):
+    for i, (k, row) in enumerate(zip(tokens, rows, strict=True)):
         sheet.row(top + i, f"id {k}", format_values(row), id_colors(k))
-        bend = 0.22 + 0.1 * i / len(picked)  # different, so that arrows do not overlap
+        bend = 0.22 + 0.1 * i / len(tokens)  # different, so that arrows do not overlap
         sheet.arrow((right, 1.5 + k), (right, top + i + 0.5), id_colors(k)[1], bend)
-    picks = " ".join(f"Id {k} picks row {k}: {format_tuple(weight[k])}." for k in picked)
+    picks = " ".join(f"Id {k} picks row {k}: {format_tuple(weight[k])}." for k in tokens)
     return sheet.to_drawing(
         f"A table with {vocab_size} rows of {dim} numbers. {picks} No arithmetic is done."
     )
@@ -83,8 +83,8 @@ def draw_scatter_add(
 The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     """
     targets, dim = ids.tolist(), grad_output.shape[1]
-    added = torch.tensor([k != padding_idx for k in targets])
-    summands = grad_output.detach() * added.unsqueeze(1)
+    is_added = torch.tensor([k != padding_idx for k in targets])
+    summands = grad_output.detach() * is_added.unsqueeze(1)
     weight_grad = grad_output.new_zeros(vocab_size, dim).index_add(0, ids, summands)
     right = cell_x(dim) + 1
     sheet = Sheet(max(right + 69, 230))
@@ -122,7 +122,7 @@ def draw_blocks(
     One table for size (rows 0 to 1) and color (rows 2 to 2). The record picks row 1, large, \
 and row 2, red; the sum of these rows is (2.5).
     """
-    dim, picked, total = weight.shape[1], ids.tolist(), weight[ids].sum(0).tolist()
+    dim, tokens, total = weight.shape[1], ids.tolist(), weight[ids].sum(0).tolist()
     x, width = 132.0, 46.0
     sheet = Sheet(x + max(dim, 2) * width + 8)
     y, categories, blocks = 0.0, list[str](), []
@@ -133,7 +133,7 @@ and row 2, red; the sum of these rows is (2.5).
         y += 0.9
         for k, category in enumerate(block_categories, start=first):
             # The first four pairs of colors are those of ids in other figures.
-            colors = id_colors(block + 4) if k in picked else None
+            colors = id_colors(block + 4) if k in tokens else None
             _, color = colors or ("none", QUIET)
             sheet.text(x - 28, y + 0.5, category, color, "end", bool(colors))
             cells = [f"{value:.2f}" for value in weight[k].tolist()]
@@ -144,7 +144,7 @@ and row 2, red; the sum of these rows is (2.5).
     sheet.text(x - 6, y + 1.1, "sum", INK, "end", True)
     for j, value in enumerate(total):
         sheet.cell(x + j * width, y + 0.6, width, f"{value:.2f}", bold=True)
-    rows = ", and ".join(f"row {k}, {categories[k]}" for k in picked)
+    rows = ", and ".join(f"row {k}, {categories[k]}" for k in tokens)
     return sheet.to_drawing(
         f"One table for {' and '.join(blocks)}. The record picks {rows}; "
         f"the sum of these rows is ({', '.join(f'{value:.3g}' for value in total)})."

@@ -17,10 +17,10 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
     sheet.text(86, 0.4, "keys", QUIET, "end")
     sheet.text(174, 0.4, "rows of the table", QUIET, "start")
     for k, y in enumerate(row_y):
-        shared, colors = counts[k] > 1, id_colors(k) if counts[k] else None
-        cell = (174, y - 0.5, 60, f"row {k}", INK if colors else QUIET, shared)
-        sheet.cell(*cell, colors=colors, stroke_width=2.4 if shared else 0.8)
-        if shared:
+        is_shared, colors = counts[k] > 1, id_colors(k) if counts[k] else None
+        cell = (174, y - 0.5, 60, f"row {k}", INK if colors else QUIET, is_shared)
+        sheet.cell(*cell, colors=colors, stroke_width=2.4 if is_shared else 0.8)
+        if is_shared:
             sheet.text(240, y, f"{counts[k]} keys", id_colors(k)[1], "start", True)
     for (key, row), y in zip(rows.items(), key_y, strict=True):
         _, color = id_colors(row)

@@ -60,17 +60,17 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
     )
 
 
-def _draw_table(sheet: Sheet, inputs: list[int], shown: list[int], vocab_size: int) -> None:
+def _draw_table(sheet: Sheet, inputs: list[int], row_numbers: list[int], vocab_size: int) -> None:
     """Draw the rows of all tokens, with dots for rows between, and arrows into the model."""
     right, middle, arrow_end = TABLE_X + TABLE_WIDTH, TABLE_X + TABLE_WIDTH / 2, MODEL_X - 4
-    height = 1.7 * len(shown) + 0.7
+    height = 1.7 * len(row_numbers) + 0.7
     top = 6.1 - height / 2
     sheet.text(TABLE_X, top - 1.1, "one table,", anchor="start", bold=True)
     sheet.text(TABLE_X, top - 0.4, f"{vocab_size:,} rows", anchor="start", bold=True)
     sheet.cell(TABLE_X, top, TABLE_WIDTH, height=height, stroke_width=1.6)
-    for k in range(len(shown) + 1):
+    for k in range(len(row_numbers) + 1):
         sheet.text(middle, top + 1.7 * k + 0.35, "⋮", QUIET)
-    fork, row_y = right + 9, {token: top + 1.7 * k + 1.2 for k, token in enumerate(shown)}
+    fork, row_y = right + 9, {token: top + 1.7 * k + 1.2 for k, token in enumerate(row_numbers)}
     for token, y in row_y.items():
         cell = (TABLE_X, y - 0.5, TABLE_WIDTH, f"row {token}")
         sheet.cell(*cell, bold=True, colors=id_colors(token))

@@ -20,19 +20,19 @@ def draw_sum_of_rows(
     bags = (ids, torch.tensor([0, len(ids)]), values)
     total, (vocab_size, dim) = sum_of_rows(bags, weight)[0], weight.shape
     factors = dense_rows(bags, vocab_size)[0].tolist()
-    picked, x = sorted(set(ids.tolist())), 2 * LABEL_WIDTH
+    stored, x = sorted(set(ids.tolist())), 2 * LABEL_WIDTH
     sheet = Sheet(x + dim * CELL_WIDTH + 12)
     for j, column in enumerate(columns):
         sheet.text(x + (j + 0.5) * CELL_WIDTH, 0.5, column, QUIET)
     for k, (name, row) in enumerate(zip(names[:vocab_size], weight, strict=True)):
-        label = f"{factors[k]:.4g}  × {name}" if k in picked else name
-        colors = id_colors(k) if k in picked else None
+        label = f"{factors[k]:.4g}  × {name}" if k in stored else name
+        colors = id_colors(k) if k in stored else None
         sheet.row(1 + k, label, [f"{value:.4g}" for value in row], colors, x=x)
     sheet.line((4, vocab_size + 1.2), (x + dim * CELL_WIDTH, vocab_size + 1.2))
     sheet.row(vocab_size + 1.4, "total", [f"{value:.4g}" for value in total], x=x)
     terms = " ".join(
         f"Row {k} of the table is multiplied by {factors[k]:.4g}: {format_tuple(weight[k])}."
-        for k in picked
+        for k in columns
     )
     return sheet.to_drawing(
         f"A sparse row with {len(ids)} entries over a table of {vocab_size} rows. {terms} "

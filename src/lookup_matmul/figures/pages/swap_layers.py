@@ -17,13 +17,13 @@ WORD_WIDTH, CHANGE_WIDTH, GAP = 50, 21, 14  # of a word and of a cell in draw_re
 def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -> Drawing:
     """Draw inputs and outputs of both layers; raise AssertionError if outputs differ."""
     assert_bitwise_equal(layer(ids), embedding(ids))
-    rows, dim, picked = layer.num_embeddings, layer.embedding_dim, ids.tolist()
-    count, height = len(picked), 0.55 * len(picked)
+    rows, dim, tokens = layer.num_embeddings, layer.embedding_dim, ids.tolist()
+    count, height = len(tokens), 0.55 * len(tokens)
     layer_top, output_top = 3.5 + height, 5.8 + height
     sheet = Sheet(322)
 
-    def draw_grid(middle: float, top: float, filled: Sequence[Sequence[int]]) -> None:
-        for i, (token, bits) in enumerate(zip(picked, filled, strict=True)):
+    def draw_grid(middle: float, top: float, bit_rows: Sequence[Sequence[int]]) -> None:
+        for i, (token, bits) in enumerate(zip(tokens, bit_rows, strict=True)):
             for j, bit in enumerate(bits):
                 position = (middle + (j - len(bits) / 2) * 12, top + i * 0.55, 12)
                 colors, stroke_width = (id_colors(token), 1.0) if bit else (None, 0.8)
@@ -32,13 +32,13 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
     names = f"Embedding({rows}, {dim})", f"Linear({rows}, {dim})"
     for x, name in zip((LEFT, RIGHT), names, strict=True):
         sheet.text(x, 0.4, "ids", QUIET)
-        for i, token in enumerate(picked):
+        for i, token in enumerate(tokens):
             fill, color = id_colors(token)
             cell = (x + (i - count / 2) * 24, 0.8, 24, str(token), color, True)
             sheet.cell(*cell, height=0.85, fill=fill)
-        replaced = x == RIGHT
-        colors, stroke_width = ((PICK, MARK), 2.0) if replaced else (("none", INK), 1.0)
-        box = (x - 60, layer_top, 120, name, INK, replaced)
+        is_replacement = x == RIGHT
+        colors, stroke_width = ((PICK, MARK), 2.0) if is_replacement else (("none", INK), 1.0)
+        box = (x - 60, layer_top, 120, name, INK, is_replacement)
         sheet.cell(*box, colors=colors, stroke_width=stroke_width)
         sheet.arrow((x, layer_top + 1.05), (x, layer_top + 1.65))
         sheet.text(x, layer_top + 1.95, f"rows, {count} × {dim}", QUIET)
@@ -51,7 +51,7 @@ def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -
     sheet.text((LEFT + RIGHT) / 2, output_top + height / 2, "=")
     output = f"{count} rows of {dim} numbers"
     return sheet.to_drawing(
-        f"Left: the ids {', '.join(map(str, picked))} go into {names[0]}, and {output} come out. "
+        f"Left: the ids {', '.join(map(str, tokens))} go into {names[0]}, and {output} come out. "
         f"Right: they become {count} one-hot rows of {rows} numbers, which go into {names[1]}; "
         f"tools find this layer. {output} come out, equal to those on the left."
     )
@@ -83,11 +83,11 @@ def draw_replacements(
             sheet.text(x + CHANGE_WIDTH / 2, 2.6, str(place + 1), QUIET)
             for k, word in enumerate(words):
                 change = float(changes[place, k])
-                shaded = change > needed
+                is_shaded = change > needed
                 is_best = place * len(words) + k == best
-                fill, color = id_colors(0) if shaded else ("none", QUIET)
+                fill, color = id_colors(0) if is_shaded else ("none", QUIET)
                 text = "" if word == sentence[place] else f"{round(change):d}"
-                cell = (x, 3.1 + k, CHANGE_WIDTH, text, color, shaded)
+                cell = (x, 3.1 + k, CHANGE_WIDTH, text, color, is_shaded)
                 sheet.cell(*cell, fill=fill, stroke_width=2.4 if is_best else 0.5)
         place, k = divmod(best, len(words))
         count = int((changes > needed).sum())

@@ -10,10 +10,10 @@ from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 
 def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw a table, its one-hot product and its lookup, and mark each number that is not finite."""
-    picked, (vocab_size, dim) = ids.tolist(), weight.shape
+    tokens, (vocab_size, dim) = ids.tolist(), weight.shape
     right = cell_x(max(4, dim))
     product_top = vocab_size + 2.5
-    lookup_top = product_top + len(picked) + 1.5
+    lookup_top = product_top + len(tokens) + 1.5
     sheet = Sheet(right + 8)
     sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
     # Aligned right, since the arrows pass on the left of most tables.
@@ -22,17 +22,17 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     rows = [(1.0 + k, f"row {k}", f"Row {k}", k, row) for k, row in enumerate(weight)]
     forms = ((product_top, "product", one_hot_matmul), (lookup_top, "lookup", lookup))
     for top, name, form in forms:
-        for i, (k, row) in enumerate(zip(picked, form(ids, weight), strict=True)):
+        for i, (k, row) in enumerate(zip(tokens, form(ids, weight), strict=True)):
             rows.append((top + i, f"id {k}", f"The {name} for id {k}", k, row))
     sentences = []
     for y, label, subject, k, row in rows:
-        fill, color = id_colors(k) if k in picked else ("none", QUIET)
-        sheet.text(cell_x(0) - 6, y + 0.5, label, color, "end", k in picked)
+        fill, color = id_colors(k) if k in tokens else ("none", QUIET)
+        sheet.text(cell_x(0) - 6, y + 0.5, label, color, "end", k in tokens)
         problems = []
         for j, value in enumerate(row.tolist()):
             position = (cell_x(j), y, CELL_WIDTH)
             if isfinite(value):
-                text_color = INK if k in picked else QUIET
+                text_color = INK if k in tokens else QUIET
                 sheet.cell(*position, f"{value:.2f}", text_color, fill=fill)
             else:
                 text = "NaN" if value != value else "Inf" if value > 0 else "-Inf"
