@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from drawings import assert_valid, bold_texts, elements, text_lines, with_colors
+from drawings import assert_valid, bold_texts, elements, text_lines, texts, with_colors
 from scipy import sparse
 from torch import nn
 
@@ -203,6 +203,17 @@ def test_cuts_have_the_machine_of_each_number():
     zeros, ones, columns = ["0"] * 8, ["1"] * 8, ["0", "0", "1", "1"] * 2
     machines = [line for line in text_lines(DRAWINGS["cuts"][0].svg) if {*line} <= {"0", "1"}]
     assert machines == [["0"] * 4 + ["1"] * 4] * 2 + [zeros, ones] + [columns] * 2
+
+
+def test_names_with_markup_are_text():
+    """Those of classes and of points; the script gets the data of the votes all the same."""
+    votes = draw_message_votes("a dim", VOCABULARY, torch.ones(3), VOTES, ["R&D", "<b>"])
+    training = draw_training({0: POINTS, 10: POINTS}, ["R&D", "<b>", "c", "d"], [0, 1, 2, 0])
+    for drawing in (votes, training):
+        assert_valid(drawing)
+        assert {"R&D", "<b>"} <= {*texts(drawing.svg)}
+    (root,) = elements(votes.svg, "svg")
+    assert root.attrib["data-votes"].startswith("a dim|R&D,<b>|axis ")
 
 
 def test_moves_have_shades_for_moved_and_dots_for_used_rows():

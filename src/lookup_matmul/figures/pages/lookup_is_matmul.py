@@ -1,6 +1,7 @@
 """Rows of two numbers that move while a table is trained."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import numpy as np
 import torch
@@ -43,7 +44,7 @@ def draw_training(
             f'data-frames="translate;{_join(x, y)}" style="fill: {color}"/>'
         )
         name_frames = _frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
-        texts.append(f"<text {name_frames}>{name}</text>")
+        texts.append(f"<text {name_frames}>{escape(name)}</text>")
     steps = ", ".join(map(str, tables))
     alt = f"{len(names)} points with names, at the steps {steps} of a training."
     elements = (

@@ -82,9 +82,10 @@ def draw_message_votes(
     drawing = draw_column_votes([*counts, "total"], torch.cat([votes, votes.sum(0)[None]]), classes)
     rows = torch.cat([100 * idf[:, None], 1_000 * weight], dim=1).round().int().tolist()
     words = (f"{word} {' '.join(map(str, rows[k]))}" for word, k in vocabulary.items())
-    data = escape("|".join([text, ",".join(classes), *words]), quote=True)
+    data = escape("|".join([text, ",".join(classes), *words]))
     alt = f'The text "{text}". {drawing.alt}'
-    svg = drawing.svg.replace(f'"{drawing.alt}"', f'"{escape(alt)}" data-votes="{data}"', 1)
+    attributes = f'"{escape(alt)}" data-votes="{data}"'
+    svg = drawing.svg.replace(f'"{escape(drawing.alt)}"', attributes, 1)
     return Drawing(svg, alt)
 
 
