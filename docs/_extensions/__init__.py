@@ -33,7 +33,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("builder-inited", 510, catalogs.write_script_messages),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
-    ("env-get-outdated", 515, execute.pages_with_other_outputs),
+    ("env-get-outdated", 515, execute.find_pages_with_other_outputs),
     ("env-before-read-docs", 510, guard.purge_outdated),
     ("env-before-read-docs", 520, builder.move_raw_outputs),
     ("env-before-read-docs", 530, execute.execute_pages),
@@ -44,7 +44,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-read", 530, claims.record_claims),
     ("doctree-read", 540, symptoms.record_entries),  # after checks are folded
     ("doctree-read", 550, explorer.wrap_figures),
-    ("env-updated", 510, ledger.pages_with_new_totals),
+    ("env-updated", 510, ledger.find_pages_with_new_totals),
     ("env-updated", 520, symptoms.pages_with_lists),
     ("env-updated", 530, index.pages_without_entries),
     ("doctree-resolved", 300, index.store_entries),  # before lists repeat text of other pages

@@ -7,7 +7,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from _extensions.paths import is_source_language
-from _extensions.run.pages import page_of
+from _extensions.run.pages import get_page
 
 LOG = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
         return
     import lint_pages  # not above: as a script it imports this package, and so this module
 
-    page = page_of(app, docname)
+    page = get_page(app, docname)
     for line, message in lint_pages.findings(page):
         LOG.warning(message, location=(docname, line))
     page_lines = page.text.splitlines()

@@ -9,7 +9,7 @@ import builtins
 import re
 from typing import Any
 
-from _extensions.claims.cells import kind_of, kinds_of, name_of, parsed
+from _extensions.claims.cells import find_kind, find_kinds, get_name, parse_cell
 from _extensions.run.pages import Page
 from cell_rules import code_cells
 from page_rules import Findings
@@ -24,18 +24,18 @@ def unasserted(page: Page) -> Findings:
     """Find comparisons whose result no assertion of this cell or of the next two reads."""
     cells = code_cells(page)
     for index, cell in enumerate(cells):
-        checks = [near.code for near in cells[index : index + 3] if kinds_of(near.code)]
+        checks = [near.code for near in cells[index : index + 3] if find_kinds(near.code)]
         for line, statement in cell.nodes(ast.Expr):
-            value, is_shown = statement.value, statement in parsed(cell.code).body[-1:]
-            if isinstance(value, ast.Call) and name_of(value) == "print" and value.args:
+            value, is_shown = statement.value, statement in parse_cell(cell.code).body[-1:]
+            if get_name(value) == "print" and value.args:
                 value, is_shown = value.args[-1], True
             if isinstance(value, ast.Compare) and not is_shown:
                 yield line, "the result of this comparison is dropped; assert what has to hold"
-            if isinstance(value, ast.Call) and name_of(value) in COMPARISONS:
+            if get_name(value) in COMPARISONS:
                 operands = set().union(*map(_names_in, value.args))
-                asserted = set().union(*map(_names_in, map(parsed, checks)))
+                asserted = set().union(*map(_names_in, map(parse_cell, checks)))
                 if not (is_shown and operands <= asserted):
-                    message = f"no assertion reads the result of {name_of(value)}"
+                    message = f"no assertion reads the result of {get_name(value)}"
                     yield line, f"{message}; assert what has to hold"
 
 
@@ -45,7 +45,7 @@ def cannot_fail(page: Page) -> Findings:
         bodies = [node.body for _, node in cell.nodes() if _catches_failures(node)]
         caught = {node for body in bodies for part in body for node in ast.walk(part)}
         for line, node in cell.nodes():
-            if not kind_of(node):
+            if not find_kind(node):
                 continue
             operands = node.args[:2] if isinstance(node, ast.Call) else [node.test]
             test: Any = operands[0] if operands else node
@@ -64,7 +64,7 @@ def _catches_failures(node: Any) -> bool:
     handlers = node.handlers if isinstance(node, ast.Try) else []
     catching = [h for h in handlers if not h.type or CATCHES.search(ast.unparse(h.type))]
     return any(
-        not any(isinstance(part, ast.Raise) or kind_of(part) for part in ast.walk(handler))
+        not any(isinstance(part, ast.Raise) or find_kind(part) for part in ast.walk(handler))
         for handler in catching
     )
 

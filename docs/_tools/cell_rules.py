@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from _extensions.claims.cells import name_of, only_glues, parsed
+from _extensions.claims.cells import get_name, has_only_glue, parse_cell
 from _extensions.run.pages import Page
 from page_rules import Findings, prose_lines
 
@@ -32,17 +32,17 @@ class Cell(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Whether readers see the code without opening anything."""
-        return not (FOLDED_TAGS & {*self.tags} or self.figure or only_glues(self.code))
+        return not (FOLDED_TAGS & {*self.tags} or self.figure or has_only_glue(self.code))
 
     def nodes(self, kind: type[ast.AST] = ast.AST) -> Iterator[tuple[int, Any]]:
         """Yield the nodes of the syntax tree of a kind, each with its line on the page."""
-        for node in ast.walk(parsed(self.code)):
+        for node in ast.walk(parse_cell(self.code)):
             if isinstance(node, kind):
                 yield self.line + getattr(node, "lineno", 1) - 1, node
 
     def calls_any(self, names: set[str]) -> bool:
         """Return whether the cell calls one of these functions."""
-        return any(name_of(call) in names for _, call in self.nodes(ast.Call))
+        return any(get_name(call) in names for _, call in self.nodes(ast.Call))
 
 
 def code_cells(page: Page) -> list[Cell]:
@@ -76,8 +76,8 @@ def long_cell(page: Page) -> Findings:
 def caption(page: Page) -> Findings:
     """Find a figure of the package without a caption."""
     for cell in code_cells(page):
-        match parsed(cell.code).body[-1:]:
-            case [ast.Expr(value=ast.Call() as call)] if name_of(call).startswith("draw_"):
+        match parse_cell(cell.code).body[-1:]:
+            case [ast.Expr(value=ast.Call() as call)] if get_name(call).startswith("draw_"):
                 if not cell.figure.get("caption"):
                     message = "this figure has no caption"
                     yield cell.line, f"{message}; add `mystnb: figure: caption:` and a name"
@@ -90,8 +90,8 @@ def unseeded(page: Page) -> Findings:
         is_seeded = is_seeded or cell.calls_any(SEEDING)
         for line, call in cell.nodes(ast.Call):
             has_generator = any(keyword.arg == "generator" for keyword in call.keywords)
-            if name_of(call) in RANDOM and not is_seeded and not has_generator:
-                message = f"{name_of(call)} draws other numbers in each build"
+            if get_name(call) in RANDOM and not is_seeded and not has_generator:
+                message = f"{get_name(call)} draws other numbers in each build"
                 yield line, f"{message}; call torch.manual_seed(...) first, or pass a generator"
 
 

@@ -13,7 +13,7 @@ import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
 import number_rules  # noqa: E402
 import page_rules  # noqa: E402
-from _extensions.run.pages import Page, read  # noqa: E402
+from _extensions.run.pages import Page, read_page  # noqa: E402
 
 # The name of a function is that of its rule, which a page can excuse.
 RULES = (
@@ -57,11 +57,10 @@ def findings(page: Page) -> list[tuple[int, str]]:
 def main(names: list[str]) -> int:
     """Print the findings on these pages, all by default, and return 1 if there are any."""
     paths = [DOCS / f"{name}.md" for name in names] or sorted(DOCS.rglob("*.md"))
-    lines = [
-        f"{path}:{line}: {message}"
-        for path in paths
-        for line, message in findings(read(path, path.relative_to(DOCS).with_suffix("").as_posix()))
-    ]
+    lines = list[str]()
+    for path in paths:
+        page = read_page(path, path.relative_to(DOCS).with_suffix("").as_posix())
+        lines += [f"{path}:{line}: {message}" for line, message in findings(page)]
     print("\n".join(lines), end="\n" * bool(lines))
     return int(bool(lines))
 

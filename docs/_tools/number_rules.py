@@ -6,7 +6,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from _extensions.run.pages import Page, read
+from _extensions.run.pages import Page, read_page
 from page_rules import Findings
 
 BLOCK = re.compile(  # a fenced block, or the front matter
@@ -74,7 +74,7 @@ def _matches_any(values: set[float], integer: str, decimals: str, unit: str) -> 
 
 @cache
 def _numbers_in_code_of(path: Path) -> set[float]:
-    return _numbers_in_code(read(path, ""))
+    return _numbers_in_code(read_page(path, ""))
 
 
 def _numbers_in_code(page: Page) -> set[float]:

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from _extensions.claims.cells import BITS, kinds_of
+from _extensions.claims.cells import BITS, find_kinds
 from _extensions.run.pages import Page
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
@@ -154,4 +154,4 @@ def prose_lines(text: str) -> list[Line]:
 
 def _compares_bits(cell: NotebookNode) -> bool:
     raises = "raises-exception" in cell.metadata.get("tags", [])
-    return cell.cell_type == "code" and not raises and BITS in kinds_of(cell.source)
+    return cell.cell_type == "code" and not raises and BITS in find_kinds(cell.source)

@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po, write_po
 
 sys.path.append(str(Path(__file__).parents[1]))
 from _extensions.claims.cells import HOLDS, KINDS
-from _extensions.claims.ledger import FOOT
+from _extensions.claims.ledger import FOOTER
 from _extensions.explorer.texts import SWITCHES, TITLES, WHY
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +58,7 @@ def add_code_messages(template: Path) -> None:
         extracted = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
         for file, line, text, *_ in extracted:
             catalog.add(str(text), locations=[(f"docs/{folder}/{file}", line)])
-    constants = [HOLDS, *KINDS.values(), *FOOT.values(), "lookup", "product"]
+    constants = [HOLDS, *KINDS.values(), *FOOTER.values(), "lookup", "product"]
     constants += [title for titles in TITLES.values() for title in titles]
     constants += [text for reason, link, _ in WHY.values() for text in (reason, link)]
     constants += [text for legend, names in SWITCHES.values() for text in (legend, *names.values())]

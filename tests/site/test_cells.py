@@ -1,7 +1,7 @@
 """The checks of a cell are read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
-from _extensions.claims.cells import could_fail_unseen, in_words, kinds_of
+from _extensions.claims.cells import could_fail_unseen, find_kinds, join_kinds
 from _extensions.claims.faults import check_cell
 from _extensions.run.kernel import merge_streams
 from nbformat import v4
@@ -24,8 +24,8 @@ from nbformat import v4
 )
 def test_the_kinds_of_checks_are_read_from_the_code(source, kinds):
     """Assertions in loops count; comparisons whose result is dropped do not."""
-    assert kinds_of(source) == kinds
-    assert in_words([*kinds, *kinds]) == ", ".join(kinds)
+    assert find_kinds(source) == kinds
+    assert join_kinds([*kinds, *kinds]) == ", ".join(kinds)
 
 
 @pytest.mark.parametrize(

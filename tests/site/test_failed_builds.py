@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from _extensions.run import forked_kernel
 from _extensions.run.kernel import prepare_kernels, run_page
-from _extensions.run.pages import read
+from _extensions.run.pages import read_page
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from scratch import HEAD, LIMIT_S, PROSE, SPHINX, STAMP, TOCTREE, Copy, cell, wait_for_output
@@ -137,7 +137,7 @@ def test_a_mistake_in_yaml_is_named_with_its_line(front_matter, line, tmp_path):
     """The first line of the front matter is the second of the page."""
     path = tmp_path / "page.md"
     path.write_text(prose_page(front_matter), "utf-8")
-    assert read(path, "page").fault[0] == line
+    assert read_page(path, "page").fault[0] == line
 
 
 def test_a_failed_page_is_executed_again_although_nothing_in_the_project_changed(copy):
@@ -220,7 +220,7 @@ def test_a_cancelled_page_ends_as_cancelled(raised, tmp_path, monkeypatch):
     """It does so even if nbclient returns from a cell, or takes the kernel for dead."""
     path = tmp_path / "page.md"
     path.write_text(f"{HEAD}# Page\n\n{cell('1')}\n{cell('2')}", "utf-8")
-    page = read(path, "page")
+    page = read_page(path, "page")
 
     async def scenario():
         started = asyncio.Event()
@@ -249,7 +249,7 @@ def test_a_page_names_the_server_that_cannot_start(tmp_path, monkeypatch):
     """The command in the message shows the error, such as that of a broken torch."""
     monkeypatch.setattr(forked_kernel, "SCRIPT", tmp_path / "missing.py")
     (tmp_path / "page.md").write_text(f"{HEAD}# Page\n\n{cell('1')}", "utf-8")
-    page = read(tmp_path / "page.md", "page")
+    page = read_page(tmp_path / "page.md", "page")
     with prepare_kernels() as kernels:
         assert not asyncio.run(run_page(page, kernels, LIMIT_S))
     message = page.cells[-1].outputs[-1].evalue

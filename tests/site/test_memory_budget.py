@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from _extensions.run.pages import read
+from _extensions.run.pages import read_page
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from served import SOURCES, errors, open_page
@@ -36,7 +36,7 @@ def budget(browser, address):
 def training_bytes():
     """Return the function that the page defines for readers."""
     names = {}
-    for cell in read(SOURCES[PAGE], PAGE).cells:
+    for cell in read_page(SOURCES[PAGE], PAGE).cells:
         if cell.source.startswith("def training_bytes"):
             exec(cell.source, names)
     return names["training_bytes"]

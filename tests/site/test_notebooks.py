@@ -14,11 +14,11 @@ import nbformat
 import pytest
 from _extensions.notebooks.cells import page_outputs, without_glue
 from _extensions.run.cache import load_execution
-from _extensions.run.pages import read
+from _extensions.run.pages import read_page
 from packaging.requirements import Requirement
 from served import LANGUAGES, ROOT, SOURCES
 
-PAGES = {name: read(path, name) for name, path in SOURCES.items()}
+PAGES = {name: read_page(path, name) for name, path in SOURCES.items()}
 EXECUTED = [
     name for name, page in PAGES.items() if page.notebook and page.head.get("notebook", True)
 ]

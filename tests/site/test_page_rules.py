@@ -1,7 +1,7 @@
 """The rules for pages: each planted fault is found on its line, and sound pages pass."""
 
 import pytest
-from _extensions.run.pages import read
+from _extensions.run.pages import read_page
 from lint_pages import findings
 from scratch import HEAD, cell
 
@@ -20,7 +20,7 @@ def lint(tmp_path):
     def lint_text(text, name="tutorials/page"):
         path = tmp_path / "page.md"
         path.write_text(text, "utf-8")
-        return findings(read(path, name))
+        return findings(read_page(path, name))
 
     return lint_text
 

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from _extensions.claims.cells import kinds_of
-from _extensions.run.pages import read
+from _extensions.claims.cells import find_kinds
+from _extensions.run.pages import read_page
 from served import DOCS, ROOT, SOURCES, soup
 from torch import nn
 
@@ -122,7 +122,7 @@ def test_figures_of_the_notebooks_have_captions_and_labels(pages):
 
 def code_cells(name):
     """Return the code cells of a page's source."""
-    cells = read(SOURCES[name], name).cells
+    cells = read_page(SOURCES[name], name).cells
     return [cell for cell in cells if cell.cell_type == "code"]
 
 
@@ -163,7 +163,7 @@ def test_every_check_is_listed_and_counted(pages):
     for name in pages:
         for cell in code_cells(name):
             raises = "raises-exception" in cell.metadata.get("tags", [])
-            counted += 1 if raises else len(kinds_of(cell.source))
+            counted += 1 if raises else len(find_kinds(cell.source))
     assert counted >= 483
     listed = pages["checked"].select("article tbody tr")
     assert [cell.get_text(strip=True) for cell in listed[0].select("td")][1] == f"{counted:,}"

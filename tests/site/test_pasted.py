@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from _extensions.run.pages import read
+from _extensions.run.pages import read_page
 from cell_rules import code_cells
 from served import DOCS, SOURCES
 
@@ -47,7 +47,7 @@ def block(modules):
 def open_cells(name, path):
     """Return line, code and whether it must raise for each cell, by page or symptom's entry."""
     pages, source_lines = {name: []}, path.read_text("utf-8").splitlines()
-    for cell in code_cells(read(path, name)):
+    for cell in code_cells(read_page(path, name)):
         if cell.is_open and "skip-execution" not in cell.tags:
             pages[name].append((cell.line, cell.code, "raises-exception" in cell.tags))
             if name.startswith("symptoms/"):

@@ -18,7 +18,7 @@ KINDS = {
 
 
 @cache  # several functions parse the same cell
-def parsed(source: str) -> ast.Module:
+def parse_cell(source: str) -> ast.Module:
     """Return the syntax tree of a cell, in which magics and shell lines are calls."""
     try:
         code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
@@ -27,12 +27,12 @@ def parsed(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def kinds_of(source: str) -> list[str]:
+def find_kinds(source: str) -> list[str]:
     """Return the kind of each check in a cell, in the order of its lines."""
-    return [kind for node in ast.walk(parsed(source)) if (kind := kind_of(node))]
+    return [kind for node in ast.walk(parse_cell(source)) if (kind := find_kind(node))]
 
 
-def in_words(kinds: list[str]) -> str:
+def join_kinds(kinds: list[str]) -> str:
     """Join the kinds of a cell, each named once."""
     parts = (kind.partition("raises ") for kind in dict.fromkeys(kinds))
     labels = (
@@ -41,29 +41,27 @@ def in_words(kinds: list[str]) -> str:
     return str(_(", ")).join(labels)
 
 
-def only_checks(source: str) -> bool:
+def has_only_checks(source: str) -> bool:
     """Return whether every statement is an assertion, or a loop or ``with`` around assertions."""
-    body = parsed(source).body
+    body = parse_cell(source).body
     return bool(body) and all(map(_only_asserts, body))
 
 
-def only_glues(source: str) -> bool:
+def has_only_glue(source: str) -> bool:
     """Return whether a cell only passes values to the prose."""
-    body = parsed(source).body
+    body = parse_cell(source).body
     return bool(body) and all(map(is_glue, body))
 
 
-def glues(source: str) -> bool:
+def calls_glue(source: str) -> bool:
     """Return whether a cell passes a value to the prose."""
-    return any(isinstance(n, ast.Call) and name_of(n) == "glue" for n in ast.walk(parsed(source)))
+    return any(get_name(node) == "glue" for node in ast.walk(parse_cell(source)))
 
 
 def is_glue(statement: ast.stmt) -> bool:
     """Return whether a statement imports or calls ``glue``."""
-    if isinstance(statement, ast.ImportFrom):
-        return statement.module == "myst_nb"
-    called = _value(statement)
-    return isinstance(called, ast.Call) and name_of(called) == "glue"
+    is_import = isinstance(statement, ast.ImportFrom) and statement.module == "myst_nb"
+    return is_import or get_name(_value(statement)) == "glue"
 
 
 def could_fail_unseen(source: str, expected: str) -> bool:
@@ -71,16 +69,16 @@ def could_fail_unseen(source: str, expected: str) -> bool:
 
     The last call is exempt if an AssertionError is expected, since it may be what raises it.
     """
-    body = parsed(source).body
+    body = parse_cell(source).body
     last = _value(body[-1]) if body and isinstance(body[-1], ast.Expr) else None
     allowed = last if expected.startswith("AssertionError") else None
-    return any(kind_of(node) and node is not allowed for node in ast.walk(parsed(source)))
+    return any(find_kind(node) and node is not allowed for node in ast.walk(parse_cell(source)))
 
 
-def name_of(call: ast.Call) -> str:
-    """Return the last part of the name of the called function."""
-    called = call.func
-    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+def get_name(node: ast.AST) -> str:
+    """Return the last part of the name of a called function, or "" for any other node."""
+    function = getattr(node, "func", None)
+    return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
 def _value(statement: ast.stmt) -> ast.AST:
@@ -90,14 +88,15 @@ def _value(statement: ast.stmt) -> ast.AST:
 def _only_asserts(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.For | ast.With):
         return all(map(_only_asserts, statement.body))
-    return kind_of(_value(statement)) is not None
+    return find_kind(_value(statement)) is not None
 
 
-def kind_of(node: ast.AST) -> str | None:
+def find_kind(node: ast.AST) -> str | None:
     """Return the label of an assertion, or None for any other node."""
     if isinstance(node, ast.Assert):
         return HOLDS
-    if not isinstance(node, ast.Call) or not (name := name_of(node)).startswith("assert_"):
+    name = get_name(node)
+    if not isinstance(node, ast.Call) or not name.startswith("assert_"):
         return None
     bound = node.args[2] if len(node.args) > 2 else None
     if name == "assert_within" and isinstance(bound, ast.Constant) and bound.value == 0:

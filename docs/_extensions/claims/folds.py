@@ -5,7 +5,7 @@ from nbformat import NotebookNode
 from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.claims.cells import glues, in_words, only_glues
+from _extensions.claims.cells import calls_glue, has_only_glue, join_kinds
 
 PHONE = 38  # letters of an output that fit a phone of 320 px
 
@@ -39,12 +39,12 @@ def fold_cell(
             longest = max(map(len, output.astext().splitlines()), default=0)
             output["classes"] += ["wide"] * (longest > PHONE)
     ids = [anchor] if anchor else []
-    if only_glues(source.source):
+    if has_only_glue(source.source):
         cell.parent.remove(cell)
     elif "check" in tags:
         _fold_check(cell, kinds, ids)
     elif "setup" in tags:
-        numbers = glues(source.source)
+        numbers = calls_glue(source.source)
         summary = _("code of the numbers below") if numbers else _("code that prepares this page")
         _fold(cell, "setup", summary, ids)
     elif "fold" in tags:
@@ -59,20 +59,20 @@ def _fold_check(cell: nodes.Element, kinds: list[str], ids: list[str]) -> None:
     """Fold a check, together with a check right above it."""
     above = cell.parent[cell.parent.index(cell) - 1]
     if not (isinstance(above, fold) and "kinds" in above):
-        _fold(cell, "check", in_words(kinds), ids)["kinds"] = kinds
+        _fold(cell, "check", join_kinds(kinds), ids)["kinds"] = kinds
         return
     cell.parent.remove(cell)
     cell["ids"] += ids
     above += cell
     above["kinds"] = above["kinds"] + kinds
-    above["summary"] = in_words(above["kinds"])
+    above["summary"] = join_kinds(above["kinds"])
 
 
 def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> fold:
-    folded = fold(classes=["fold", kind], summary=summary, ids=ids)
-    cell.parent.replace(cell, folded)
-    folded += cell
-    return folded
+    details = fold(classes=["fold", kind], summary=summary, ids=ids)
+    cell.parent.replace(cell, details)
+    details += cell
+    return details
 
 
 def _fold_code_of_figure(cell: nodes.Element) -> None:

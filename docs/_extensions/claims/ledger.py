@@ -14,12 +14,12 @@ from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from _extensions.claims.folds import fold
-from _extensions.claims.page import claims_of
+from _extensions.claims.page import get_claims
 from _extensions.symptoms.versions import build_table
 
 PAGE = "checked"  # the page with the totals
-FOOT = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
-FIRST = "First pages"  # the root page, and pages that its toctrees list without a caption
+FOOTER = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
+FIRST_CAPTION = "First pages"  # the root page, and pages that its toctrees list without a caption
 
 
 class total(nodes.Inline, nodes.Element):  # noqa: N801  # docutils names its nodes so
@@ -55,9 +55,9 @@ class Ledger(SphinxDirective):
         return [ledger(captions=list(self.content))]
 
 
-def totals(env: BuildEnvironment) -> dict[str, int]:
+def count_claims(env: BuildEnvironment) -> dict[str, int]:
     """Return the numbers of checks, of pages with checks, and of cited sentences."""
-    pages = claims_of(env).values()
+    pages = get_claims(env).values()
     return {
         "checks": sum(len(check.kinds) for page in pages for check in page.checks),
         "pages": sum(bool(page.checks) for page in pages),
@@ -65,10 +65,10 @@ def totals(env: BuildEnvironment) -> dict[str, int]:
     }
 
 
-def pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+def find_pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return the pages to write again: all if a total changed, or those with a list."""
     before = getattr(env, "lookup_written", (None, None))
-    now = (totals(env), repr(sorted(claims_of(env).items())))
+    now = (count_claims(env), repr(sorted(get_claims(env).items())))
     env.lookup_written = now  # type: ignore[attr-defined]
     if now[0] != before[0]:
         return sorted(env.found_docs)
@@ -80,18 +80,19 @@ def fill_in_totals(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Replace the placeholders of a page."""
     if not app.env.metadata[docname].get("totals"):
         return
-    numbers = totals(app.env)
+    numbers = count_claims(app.env)
     for number in list(doctree.findall(total)):
         number.replace_self(nodes.Text(f"{numbers[number['what']]:,}"))
     for checks in list(doctree.findall(ledger)):
-        captions = checks["captions"]
-        content = _pages(app, docname, captions) if captions else _summary(app.env, numbers)
-        checks.replace_self(content)
+        if captions := checks["captions"]:
+            checks.replace_self(_list_pages(app, docname, captions))
+        else:
+            checks.replace_self(_list_totals(app.env, numbers))
 
 
-def _summary(env: BuildEnvironment, numbers: dict[str, int]) -> list[nodes.Node]:
+def _list_totals(env: BuildEnvironment, numbers: dict[str, int]) -> list[nodes.Node]:
     """Return the totals by kind, with all expected errors as one kind, and the time of counting."""
-    checks = [check for page in claims_of(env).values() for check in page.checks]
+    checks = [check for page in get_claims(env).values() for check in page.checks]
     raises = "raises the expected error"
     kinds = Counter(
         raises if kind.startswith("raises ") else kind for check in checks for kind in check.kinds
@@ -105,41 +106,41 @@ def _summary(env: BuildEnvironment, numbers: dict[str, int]) -> list[nodes.Node]
     return [build_table(["what", "how many"], rows, "ledger"), nodes.paragraph("", counted_on)]
 
 
-def _pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
+def _list_pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
     """Return a section for each page that checks or cites, in the order of the sidebar."""
-    sections, claims = list[nodes.section](), claims_of(app.env)
-    for name in _in_order(app.env, captions):
+    sections, claims = list[nodes.section](), get_claims(app.env)
+    for name in _order_pages(app.env, captions):
         page = claims.get(name)
         if page is None or not (page.checks or page.cited):
             continue
         uri = app.builder.get_relative_uri(docname, name)
         count = sum(len(check.kinds) for check in page.checks)
-        numbers = (_counted(count, "check"), _counted(len(page.cited), "cited sentence"))
+        numbers = (_format_count(count, "check"), _format_count(len(page.cited), "cited sentence"))
         entries = []
         for check in page.checks:
             counts = Counter(check.kinds).items()
             kinds = ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counts)
             entries.append((check.section, check.sentence, kinds, f"{uri}#{check.anchor}"))
         entries += [("Cited from a source", sentence, "cited", uri) for sentence in page.cited]
-        listed = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
+        details = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
         for heading, group in groupby(entries, key=itemgetter(0)):
-            listed += nodes.paragraph("", "", nodes.strong("", heading))
+            details += nodes.paragraph("", "", nodes.strong("", heading))
             items = nodes.bullet_list("")
             for _section, sentence, kinds, address in group:
                 link = nodes.reference("", kinds, refuri=address, internal=True)
                 items += nodes.list_item("", nodes.paragraph("", f"{sentence} ", link))
-            listed += items
+            details += items
         title = nodes.title("", app.env.titles[name].astext())
-        section = nodes.section("", title, listed, ids=[f"of-{name.replace('/', '-')}"])
+        section = nodes.section("", title, details, ids=[f"of-{name.replace('/', '-')}"])
         sections.append(section)
     return sections
 
 
-def _counted(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' if number > 1 else ''}" if number else ""
 
 
-def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
+def _order_pages(env: BuildEnvironment, captions: list[str]) -> list[str]:
     """Return the pages under these captions of the sidebar."""
     order: list[str] = []
 
@@ -150,10 +151,10 @@ def _in_order(env: BuildEnvironment, captions: list[str]) -> list[str]:
                 visit(inner)
 
     root = env.config.root_doc
-    if FIRST in captions:
-        order += [root, *(page for page in FOOT if page in env.found_docs)]
+    if FIRST_CAPTION in captions:
+        order += [root, *(page for page in FOOTER if page in env.found_docs)]
     for tree in env.get_doctree(root).findall(addnodes.toctree):
-        if (tree["caption"] or FIRST) in captions:
+        if (tree["caption"] or FIRST_CAPTION) in captions:
             for page in tree["includefiles"]:
                 visit(page)
     return order
@@ -167,8 +168,8 @@ def add_footer(
         return
     links = " · ".join(
         f'<a href="{app.builder.get_relative_uri(page, name)}">{_(words)}</a>'
-        for name, words in FOOT.items()
+        for name, words in FOOTER.items()
         if name in app.env.found_docs
     )
-    passed = _("{0} checks passed in this build.").format(f"{totals(app.env)['checks']:,}")
+    passed = _("{0} checks passed in this build.").format(f"{count_claims(app.env)['checks']:,}")
     context["theme_extra_footer"] = f"<p>{passed} {links}</p>"

@@ -10,10 +10,10 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.nodes import get_node_line
 
-from _extensions.claims.faults import check_cell, failed, stderr_fault
+from _extensions.claims.faults import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
-from _extensions.claims.sentence import CODE, prose_text, sentence_above
-from _extensions.run.pages import page_of
+from _extensions.claims.sentence import CODE, find_sentence, write_prose
+from _extensions.run.pages import get_page
 
 LOG = logging.getLogger(__name__)
 IMAGE_WITHOUT_TEXT = re.compile(r"""<img\b(?![^>]*\salt=(?:"[^"]+"|'[^']+'))[^>]*>""")
@@ -36,7 +36,7 @@ class Claims(NamedTuple):
     cited: list[str]
 
 
-def claims_of(env: BuildEnvironment) -> dict[str, Claims]:
+def get_claims(env: BuildEnvironment) -> dict[str, Claims]:
     """Return the claims of each page that was read."""
     return {page: facts["claims"] for page, facts in env.metadata.items() if "claims" in facts}
 
@@ -44,29 +44,29 @@ def claims_of(env: BuildEnvironment) -> dict[str, Claims]:
 def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     """Fold the cells of one page, warn of their faults, and record checks and cited sentences."""
     docname = app.env.current_document.docname
-    page, claims = page_of(app, docname), Claims([], [])
+    page, claims = get_page(app, docname), Claims([], [])
     app.env.metadata[docname]["claims"] = claims
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
-    shown = {cell["cell_index"]: cell for cell in cells}
-    ended = next((k for k, cell in enumerate(page.cells) if failed(cell)), len(page.cells))
+    containers = {cell["cell_index"]: cell for cell in cells}
+    end = next((k for k, cell in enumerate(page.cells) if has_failed(cell)), len(page.cells))
     place: nodes.Element = doctree
     # Cells below a failed one were not executed.
-    for index, cell in enumerate(page.cells[: ended + 1]):
+    for index, cell in enumerate(page.cells[: end + 1]):
         if cell.cell_type != "code":
             continue
-        place = shown.get(index, place)
+        place = containers.get(index, place)
         kinds, fault = check_cell(cell)
-        for message in filter(None, (stderr_fault(cell), fault)):
+        for message in filter(None, (find_stderr_fault(cell), fault)):
             # A removed cell is in no node, and is named by its line in the source.
-            LOG.warning(message, location=shown.get(index, (docname, page.lines[index] + 1)))
-        if fault or index == ended:  # it stays open, and neither counts nor gets a tick
+            LOG.warning(message, location=containers.get(index, (docname, page.lines[index] + 1)))
+        if fault or index == end:  # it stays open, and neither counts nor gets a tick
             continue
         anchor = f"check-{len(claims.checks) + 1}" if kinds else None
         if anchor:
-            check = Check(anchor, _section_of(place), sentence_above(place), kinds)
+            check = Check(anchor, _find_section_title(place), find_sentence(place), kinds)
             claims.checks.append(check)
-        if index in shown:
-            fold_cell(shown[index], cell, kinds, anchor)
+        if index in containers:
+            fold_cell(containers[index], cell, kinds, anchor)
     for image in filter(_is_image_without_text, doctree.findall(nodes.Element)):
         name = image.get("uri") or image.astext()
         message = f"an image has no alternative text: {name:.80}; describe it in `alt`"
@@ -76,11 +76,11 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
             sentence[:] = [nodes.Text(MINUS.sub("−", sentence.astext()))]
         if "cited" in sentence["classes"]:
-            claims.cited.append(" ".join(prose_text(sentence).split()))
+            claims.cited.append(" ".join(write_prose(sentence).split()))
             sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
 
 
-def _section_of(place: nodes.Element) -> str:
+def _find_section_title(place: nodes.Element) -> str:
     """Return the title of the section around a node."""
     while place.parent is not None and not isinstance(place, nodes.section):
         place = place.parent

@@ -11,12 +11,12 @@ from _extensions.claims.folds import fold
 CODE = "cell_code"
 
 
-def sentence_above(place: nodes.Element) -> str:
+def find_sentence(place: nodes.Element) -> str:
     """Return the last sentence before a node in its section, or an empty string.
 
     Sentences are on lines of their own. A cited sentence is returned only if there is no other.
     """
-    last, before = "", _previous(place)
+    last, before = "", _find_previous(place)
     while before is not None:
         paragraphs = (n for n in before.findall() if isinstance(n, nodes.paragraph | nodes.caption))
         for paragraph in reversed(list(paragraphs)):
@@ -26,15 +26,15 @@ def sentence_above(place: nodes.Element) -> str:
             cited = [s for i in inlines if "cited" in i["classes"] for s in _sentences(i)]
             if uncited := [sentence for sentence in sentences if sentence not in cited]:
                 return uncited[-1]
-        before = _previous(before)
+        before = _find_previous(before)
     return last
 
 
 def _sentences(node: nodes.Node) -> list[str]:
-    return [line.strip() for line in prose_text(node).strip().splitlines()]
+    return [line.strip() for line in write_prose(node).strip().splitlines()]
 
 
-def prose_text(node: nodes.Node) -> str:
+def write_prose(node: nodes.Node) -> str:
     """Return a paragraph as text, with author names for citation keys and formulas as text."""
     assert node.document is not None
     sources = node.document.settings.env.get_domain("cite").bibdata.data.entries
@@ -42,25 +42,25 @@ def prose_text(node: nodes.Node) -> str:
     for source in list(copy.findall(addnodes.pending_xref)):
         if source.get("refdomain") == "cite":
             named = source["reftype"] == "t" and source["reftarget"] in sources
-            name = _author(sources[source["reftarget"]]) if named else ""
+            name = _name_author(sources[source["reftarget"]]) if named else ""
             source.parent.replace(source, nodes.Text(name))
     for formula in list(copy.findall(nodes.math)):
         text = formula.astext()
-        for written, read in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
-            text = text.replace(written, read)
+        for latex, plain in (("{,}", ","), ("\\cdot", "·"), ("\\dots", "…")):
+            text = text.replace(latex, plain)
         formula.replace_self(nodes.Text(text))
     words = re.sub(r" +\((see )?\)", "", copy.astext())  # around a key
     return re.sub(r" +([.,;:])(?=\s|$)", r"\1", words)
 
 
-def _author(source: Entry) -> str:
+def _name_author(source: Entry) -> str:
     """Return the first author as a sentence names them, or the key of a source without authors."""
     authors = source.persons.get("author")
     name = " ".join(authors[0].last_names) if authors else source.fields["key"]
     return re.sub("[{}]", "", name) + (" et al." if authors and len(authors) > 1 else "")
 
 
-def _previous(node: nodes.Element) -> nodes.Element | None:
+def _find_previous(node: nodes.Element) -> nodes.Element | None:
     """Return the node before this one in its section, except cells."""
     siblings = node.parent.children[: node.parent.index(node)] if node.parent else []
     elements = (n for n in reversed(siblings) if isinstance(n, nodes.Element))

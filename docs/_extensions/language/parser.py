@@ -14,7 +14,7 @@ from myst_nb.ext.glue import extract_glue_data_cell
 from myst_nb.sphinx_ import Parser
 from sphinx.application import Sphinx
 
-from _extensions.run.pages import page_of
+from _extensions.run.pages import get_page
 
 
 class GlueAwareParser(Parser):  # type: ignore[misc]  # MyST-NB has no types
@@ -35,5 +35,5 @@ class GlueAwareParser(Parser):  # type: ignore[misc]  # MyST-NB has no types
 @cache
 def _glue_data(app: Sphinx, docname: str) -> dict[str, Any]:
     """Return the glued values of an executed page by their names."""
-    cells = deepcopy([c for c in page_of(app, docname).cells if c.cell_type == "code"])
+    cells = deepcopy([c for c in get_page(app, docname).cells if c.cell_type == "code"])
     return dict(value for cell in cells for value in extract_glue_data_cell(cell))

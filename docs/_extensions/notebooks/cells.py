@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 from sphinx.locale import _
 
-from _extensions.claims.cells import in_words, is_glue, kinds_of, parsed
+from _extensions.claims.cells import find_kinds, is_glue, join_kinds, parse_cell
 
 COLLAPSED_TAGS = {"check", "setup", "fold", "remove-input", "remove-cell"}
 BUILTINS = set(dir(builtins))
@@ -48,8 +48,8 @@ def _summary(cell: nbformat.NotebookNode) -> str:
     tags, expected = cell.metadata.get("tags", []), str(cell.metadata.get("expect", ""))
     if "check" in tags:
         error = f"raises {expected.partition(':')[0]}"
-        kinds = [error] if "raises-exception" in tags else kinds_of(cell.source)
-        return f"✓ {in_words(kinds)}"
+        kinds = [error] if "raises-exception" in tags else find_kinds(cell.source)
+        return f"✓ {join_kinds(kinds)}"
     if "setup" in tags:
         return str(_("code that prepares this page"))
     return str(_("code of this figure")) if "figure" in cell.metadata.get("mystnb", {}) else ""
@@ -81,7 +81,7 @@ def without_glue(source: str) -> str:
     if "glue" not in source:
         return source
     lines = source.splitlines()
-    for statement in reversed(list(_glue_statements(parsed(source).body))):
+    for statement in reversed(list(_glue_statements(parse_cell(source).body))):
         first, last = statement.lineno, statement.end_lineno or statement.lineno
         before = lines[first - 1][: statement.col_offset]
         after = lines[last - 1].encode()[statement.end_col_offset :].decode()
@@ -90,9 +90,9 @@ def without_glue(source: str) -> str:
         call = _glued_call(statement)
         lines[first - 1 : last] = [f"{before}{ast.unparse(call)};"] if call else []
     result = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
-    if any(isinstance(n, ast.Name) and n.id == "glue" for n in ast.walk(parsed(result))):
+    if any(isinstance(n, ast.Name) and n.id == "glue" for n in ast.walk(parse_cell(result))):
         raise ValueError(f"a notebook has no glue, expected it as a statement only, in:\n{result}")
-    return result if parsed(result).body else ""
+    return result if parse_cell(result).body else ""
 
 
 def _glue_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

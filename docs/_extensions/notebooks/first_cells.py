@@ -10,7 +10,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from _extensions.claims.cells import parsed
+from _extensions.claims.cells import parse_cell
 from _extensions.notebooks.cells import code_cell
 from _extensions.run.settings import PRINTING, QUIET, XMODE
 
@@ -90,7 +90,7 @@ def bundled_distributions(extras: list[str]) -> set[str]:
 def imported_modules(source: str) -> set[str]:
     """Return the top-level name of each module that a cell imports."""
     modules = set()
-    for node in ast.walk(parsed(source)):
+    for node in ast.walk(parse_cell(source)):
         if isinstance(node, ast.Import):
             modules |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -19,7 +19,7 @@ from _extensions.notebooks.first_cells import first_cells
 from _extensions.notebooks.markdown import Link, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
 from _extensions.paths import is_source_language
-from _extensions.run.pages import page_of
+from _extensions.run.pages import get_page
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -41,7 +41,7 @@ def write_page_notebook(
     source = app.outdir / f"{docname}.md"
     notebook = source.with_suffix(".ipynb")
     source.parent.mkdir(parents=True, exist_ok=True)
-    page = page_of(app, docname)
+    page = get_page(app, docname)
     context["source"] = source.name
     if is_source_language(app.config):
         source.write_bytes(page.path.read_bytes())
@@ -62,7 +62,7 @@ def write_page_notebook(
 
 def page_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     """Return the notebook cells of a page."""
-    executed = page_of(app, docname).cells
+    executed = get_page(app, docname).cells
     cited: dict[str, str] = {}
     base = app.config.html_baseurl
     page_url = urljoin(base, app.builder.get_target_uri(docname)) if base else ""

@@ -12,12 +12,12 @@ from sphinx.environment import BuildEnvironment
 
 from _extensions.run import kernel
 from _extensions.run.cache import store_execution
-from _extensions.run.pages import Page, page_of
+from _extensions.run.pages import Page, get_page
 
 MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has imported torch
 
 
-def pages_with_other_outputs(
+def find_pages_with_other_outputs(
     app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
 ) -> set[str]:
     """Return the pages that have to be executed, or were since this environment read them.
@@ -26,7 +26,7 @@ def pages_with_other_outputs(
     """
     return {
         page.name
-        for page in (page_of(app, docname) for docname in env.found_docs)
+        for page in (get_page(app, docname) for docname in env.found_docs)
         if page.needs_execution
         or page.run.executed_at != env.metadata.get(page.name, {}).get("executed_at")
     }
@@ -34,7 +34,7 @@ def pages_with_other_outputs(
 
 def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
     """Execute the pages without current outputs."""
-    pages = [page_of(app, docname) for docname in docnames]
+    pages = [get_page(app, docname) for docname in docnames]
     if pages := [page for page in pages if page.needs_execution]:
         # An interrupt cancels the tasks, and each of them ends its kernel then.
         asyncio.run(_execute(app, pages))

@@ -53,7 +53,7 @@ class Page:
         return bool(self.cells) and self.run.failed
 
 
-def read(path: Path, name: str) -> Page:
+def read_page(path: Path, name: str) -> Page:
     """Read one page; ``fault`` says why its front matter or its cells are unreadable."""
     try:
         text = path.read_text("utf-8-sig")
@@ -97,11 +97,11 @@ def _parse_front_matter(text: str) -> dict[str, Any]:
     return head
 
 
-def page_of(app: Sphinx, name: str) -> Page:
+def get_page(app: Sphinx, name: str) -> Page:
     """Return the record of a page, which the first call of a build reads."""
     pages: dict[str, Page] = app.lookup_pages  # type: ignore[attr-defined]
     if name not in pages:
-        page = pages[name] = read(Path(app.env.doc2path(name)), name)
+        page = pages[name] = read_page(Path(app.env.doc2path(name)), name)
         texts = [cell.source for cell in page.cells if cell.cell_type == "markdown"]
         if not page.fault and not any(map(TITLE.search, texts or [page.text])):
             page.fault, page.notebook = (1, "the page has no title; begin it with `# Title`"), None
@@ -118,7 +118,7 @@ def start_records(app: Sphinx, _config: Config) -> None:
 
 def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
     """Give Sphinx the text of a page's record, or an unreadable page's title and labels."""
-    page = page_of(app, name)
+    page = get_page(app, name)
     app.env.metadata[name]["executed_at"] = page.run.executed_at
     app.env.metadata[name]["assertions"] = page.run.assertions
     source[0] = page.text

@@ -51,7 +51,7 @@ class Disturber(ast.NodeTransformer):
         self.assertions += 1
         check = self._add_check(node, repeat_call)
         check.can_fail = not node.args  # a mock's assert_called_once()
-        check.fault = conditions.copy_fault(node.args[:2])
+        check.fault = conditions.find_copy_fault(node.args[:2])
         node.args.insert(0, node.func)
         node.func = self._last_check("call")
         return node
@@ -72,20 +72,20 @@ class Disturber(ast.NodeTransformer):
             ) if not is_negated:
                 values.elt = self._rewrite_condition(values.elt, statement)
                 return test
-        operands, template = conditions.split(test)
-        check = self._add_check(statement, conditions.compiled(template, test))
+        operands, template = conditions.split_condition(test)
+        check = self._add_check(statement, conditions.compile_comparison(template, test))
         check.changed = [index for index, (_, is_changed) in enumerate(operands) if is_changed]
         check.can_fail = not check.changed
         check.is_negated = is_negated
-        operators = conditions.operators(template)
+        operators = conditions.list_operators(template)
         is_negative = bool(operators) and all(isinstance(o, conditions.NEGATIVE) for o in operators)
-        check.is_difference = is_negative != is_negated and not conditions.is_new(test)
+        check.is_difference = is_negative != is_negated and not conditions.is_none_test(test)
         is_membership = any(isinstance(operator, ast.Is | ast.In) for operator in operators)
         check.is_equality = not (check.is_difference or is_membership)
         name = conditions.function_name(test.func) if isinstance(test, ast.Call) else ""
         check.is_type_test = name in conditions.TYPE_TESTS
         if check.is_equality:
-            check.fault = conditions.copy_fault([v for v, is_changed in operands if is_changed])
+            check.fault = conditions.find_copy_fault([operands[k][0] for k in check.changed])
         call = ast.Call(self._last_check("run"), [value for value, _ in operands], [])
         return ast.copy_location(call, test)
 

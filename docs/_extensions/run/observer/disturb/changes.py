@@ -13,7 +13,7 @@ BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by th
 FAR = 10**6
 
 
-def changes(value: Any) -> Iterator[Any]:
+def generate_changes(value: Any) -> Iterator[Any]:
     """Yield values that differ from a value: first by little, then by much."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
         yield from _changed_tensors(value.detach())
@@ -29,7 +29,7 @@ def changes(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple):
         sequence = list if isinstance(value, list) else tuple
         yield from (sequence(value[:-1]), sequence([*value, object()]))
-        for first in islice(changes(value[0]), 2) if value else ():
+        for first in islice(generate_changes(value[0]), 2) if value else ():
             yield sequence([first, *value[1:]])
     elif isinstance(value, set | frozenset):
         yield from (set(list(value)[1:]), value | {object()})
@@ -64,7 +64,7 @@ def _changed_tensors(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
     yield from (first_bit, first_row, tensor + 1, tensor - 1, tensor * 0, tensor * FAR)
 
 
-def equal_operands(operands: list[Any]) -> Iterator[Any]:
+def generate_equal_operands(operands: list[Any]) -> Iterator[Any]:
     """Yield values that make an operand equal to one of these, or an element of it."""
     for operand in operands:
         yield operand
@@ -80,7 +80,7 @@ def is_same_memory(a: Any, b: Any) -> bool:
     return a is b and isinstance(a, np.ndarray | list | dict | set)
 
 
-def size(value: Any) -> int:
+def count_elements(value: Any) -> int:
     """Return the number of elements of a tensor or an array, and 0 of anything else."""
     if isinstance(value, torch.Tensor):
         return value.numel()

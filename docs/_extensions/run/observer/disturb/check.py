@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .changes import changes, equal_operands, is_same_memory, size
+from .changes import count_elements, generate_changes, generate_equal_operands, is_same_memory
 
 MAX_ELEMENTS = 10_000_000
 
@@ -66,11 +66,11 @@ def _search(check: Check, operands: list[Any]) -> None:
     if check.is_equality and len(values) == 2 and is_same_memory(*values):
         check.fault = "both operands are the same object or memory"
         return
-    check.can_fail = any(size(value) > MAX_ELEMENTS for value in values)
+    check.can_fail = any(count_elements(value) > MAX_ELEMENTS for value in values)
     for place, value in zip(places, values, strict=True):
         peers = [peer for peer in values if peer is not value and peer is not None]
-        equal = equal_operands(peers) if check.is_difference else ()
-        for changed in (*equal, *((object,) if check.is_type_test else changes(value))):
+        equal = generate_equal_operands(peers) if check.is_difference else ()
+        for changed in (*equal, *((object,) if check.is_type_test else generate_changes(value))):
             if check.can_fail:
                 return
             arguments = [*operands[:place], changed, *operands[place + 1 :]]

@@ -13,17 +13,17 @@ NEGATIVE = (ast.NotEq, ast.IsNot, ast.NotIn)
 Operands = list[tuple[ast.expr, bool]]  # each with whether it is changed
 
 
-def split(test: ast.expr) -> tuple[Operands, ast.expr]:
+def split_condition(test: ast.expr) -> tuple[Operands, ast.expr]:
     """Return the operands of a condition, and the comparison of ``v[0]``, ``v[1]``, ….
 
     A condition that is no comparison is one operand, which is not changed.
     """
     operands: Operands = []
-    template = _template(test, operands)
+    template = _build_template(test, operands)
     return (operands, template) if template else ([(test, False)], _placeholder(0))
 
 
-def compiled(template: ast.expr, test: ast.expr) -> Callable[[list[Any]], Any]:
+def compile_comparison(template: ast.expr, test: ast.expr) -> Callable[[list[Any]], Any]:
     """Return the comparison as a function of the list of its operands."""
     function: Any = ast.parse("lambda v: 0", mode="eval")
     function.body.body = template
@@ -39,12 +39,12 @@ def function_name(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def operators(template: ast.expr) -> list[ast.cmpop]:
+def list_operators(template: ast.expr) -> list[ast.cmpop]:
     """Return the operators of a comparison."""
     return [op for n in ast.walk(template) if isinstance(n, ast.Compare) for op in n.ops]
 
 
-def is_new(test: ast.expr) -> bool:
+def is_none_test(test: ast.expr) -> bool:
     """Return whether what a call returns is compared with None."""
     return (
         isinstance(test, ast.Compare)
@@ -53,14 +53,14 @@ def is_new(test: ast.expr) -> bool:
     )
 
 
-def copy_fault(operands: list[ast.expr]) -> str:
+def find_copy_fault(operands: list[ast.expr]) -> str:
     """Return the fault of operands one of which is the expression or a copy of another, or ""."""
-    sources = set(map(_without_copies, operands))
+    sources = set(map(_strip_copies, operands))
     fault = "one operand is the expression of the other, or a copy of it"
     return fault if len(sources) < len(operands) else ""
 
 
-def _without_copies(node: ast.expr) -> str:
+def _strip_copies(node: ast.expr) -> str:
     """Return the code of an expression without what copies or views all of it."""
     code = ast.unparse(node)
     while copy := COPIES.search(code):
@@ -72,7 +72,7 @@ def _placeholder(index: int) -> ast.expr:
     return ast.parse(f"v[{index}]", mode="eval").body
 
 
-def _template(node: ast.expr, operands: Operands) -> ast.expr | None:
+def _build_template(node: ast.expr, operands: Operands) -> ast.expr | None:
     """Add the operands of a comparison and return it with placeholders; None for others."""
 
     def take(operand: ast.expr, is_changed: bool = True) -> ast.expr:
@@ -83,7 +83,7 @@ def _template(node: ast.expr, operands: Operands) -> ast.expr | None:
         values = [take(value) for value in (node.left, *node.comparators)]
         return ast.Compare(values[0], node.ops, values[1:])
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
-        sides = [_template(side, operands) for side in (node.left, node.right)]
+        sides = [_build_template(side, operands) for side in (node.left, node.right)]
         return ast.BinOp(sides[0], node.op, sides[1]) if all(sides) else None  # type: ignore[arg-type]
     if not isinstance(node, ast.Call) or any(isinstance(arg, ast.Starred) for arg in node.args):
         return None
@@ -91,7 +91,7 @@ def _template(node: ast.expr, operands: Operands) -> ast.expr | None:
     if any(option.arg is None for option in node.keywords):
         return None
     if name in REDUCTIONS and isinstance(function, ast.Attribute) and not node.args:
-        reduced = _template(function.value, operands)
+        reduced = _build_template(function.value, operands)
         return reduced and ast.Call(ast.Attribute(reduced, name, ast.Load()), [], [])
     if name not in PREDICATES:
         return None
