@@ -45,8 +45,8 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-read", 540, symptoms.record_entries),  # after checks are folded
     ("doctree-read", 550, explorer.wrap_figures),
     ("env-updated", 510, ledger.find_pages_with_new_totals),
-    ("env-updated", 520, symptoms.pages_with_lists),
-    ("env-updated", 530, index.pages_without_entries),
+    ("env-updated", 520, symptoms.find_pages_with_lists),
+    ("env-updated", 530, index.find_pages_without_entries),
     ("doctree-resolved", 300, index.store_entries),  # before lists repeat text of other pages
     ("doctree-resolved", 510, ledger.fill_in_totals),
     ("doctree-resolved", 520, symptoms.fill_in_lists),

@@ -19,7 +19,7 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
     import lint_pages  # not above: as a script it imports this package, and so this module
 
     page = get_page(app, docname)
-    for line, message in lint_pages.findings(page):
+    for line, message in lint_pages.lint_page(page):
         LOG.warning(message, location=(docname, line))
     page_lines = page.text.splitlines()
     for index, cell_line, reason in page.run.powerless:

@@ -11,7 +11,7 @@ from typing import Any
 
 from _extensions.claims.cells import find_kind, find_kinds, get_name, parse_cell
 from _extensions.run.pages import Page
-from cell_rules import code_cells
+from cell_rules import read_cells
 from page_rules import Findings
 
 COMPARISONS = {"allclose", "equal", "isclose", "array_equal", "is_close"}
@@ -22,7 +22,7 @@ PURE = {*dir(builtins), "math", "np"}  # their functions of constants are consta
 
 def unasserted(page: Page) -> Findings:
     """Find comparisons whose result no assertion of this cell or of the next two reads."""
-    cells = code_cells(page)
+    cells = read_cells(page)
     for index, cell in enumerate(cells):
         checks = [near.code for near in cells[index : index + 3] if find_kinds(near.code)]
         for line, statement in cell.nodes(ast.Expr):
@@ -41,7 +41,7 @@ def unasserted(page: Page) -> Findings:
 
 def cannot_fail(page: Page) -> Findings:
     """Find assertions whose failure is caught, or that test constants only."""
-    for cell in code_cells(page):
+    for cell in read_cells(page):
         bodies = [node.body for _, node in cell.nodes() if _catches_failures(node)]
         caught = {node for body in bodies for part in body for node in ast.walk(part)}
         for line, node in cell.nodes():

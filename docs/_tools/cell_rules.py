@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from _extensions.claims.cells import get_name, has_only_glue, parse_cell
 from _extensions.run.pages import Page
-from page_rules import Findings, prose_lines
+from page_rules import Findings, read_prose
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
@@ -45,7 +45,7 @@ class Cell(NamedTuple):
         return any(get_name(call) in names for _, call in self.nodes(ast.Call))
 
 
-def code_cells(page: Page) -> list[Cell]:
+def read_cells(page: Page) -> list[Cell]:
     """Return the code cells of a page."""
     source_lines, cells = page.text.splitlines(), []
     for cell, line_before in zip(page.cells, page.lines, strict=True):
@@ -58,7 +58,7 @@ def code_cells(page: Page) -> list[Cell]:
 
 def threads(page: Page) -> Findings:
     """Find a page that measures times without fixing the number of threads."""
-    is_fixed = any(cell.calls_any({"set_num_threads"}) for cell in code_cells(page))
+    is_fixed = any(cell.calls_any({"set_num_threads"}) for cell in read_cells(page))
     if page.head.get("measures") and page.notebook and not is_fixed:
         message = "the page measures times with a number of threads that depends on the machine"
         yield 1, f"{message}; call torch.set_num_threads(1) first"
@@ -66,7 +66,7 @@ def threads(page: Page) -> Findings:
 
 def long_cell(page: Page) -> Findings:
     """Find open code that is too long to follow."""
-    for cell in code_cells(page):
+    for cell in read_cells(page):
         count = sum(bool(line.strip()) for line in cell.code.splitlines())
         if count > MAX_LINES and cell.is_open:
             message = f"the cell has {count} lines of open code, expected at most {MAX_LINES}"
@@ -75,7 +75,7 @@ def long_cell(page: Page) -> Findings:
 
 def caption(page: Page) -> Findings:
     """Find a figure of the package without a caption."""
-    for cell in code_cells(page):
+    for cell in read_cells(page):
         match parse_cell(cell.code).body[-1:]:
             case [ast.Expr(value=ast.Call() as call)] if get_name(call).startswith("draw_"):
                 if not cell.figure.get("caption"):
@@ -86,7 +86,7 @@ def caption(page: Page) -> Findings:
 def unseeded(page: Page) -> Findings:
     """Find random numbers that differ in each build."""
     is_seeded = False
-    for cell in code_cells(page):
+    for cell in read_cells(page):
         is_seeded = is_seeded or cell.calls_any(SEEDING)
         for line, call in cell.nodes(ast.Call):
             has_generator = any(keyword.arg == "generator" for keyword in call.keywords)
@@ -97,11 +97,11 @@ def unseeded(page: Page) -> Findings:
 
 def never_run(page: Page) -> Findings:
     """Find code that is never run, except in sections that repeat or ask."""
-    for text in prose_lines(page.text):
+    for text in read_prose(page.text):
         is_python = text.element == "fence" and text.text.partition(" ")[0] in PYTHON
         if is_python and not text.is_exempt:
             yield text.number, "this code is never run, so it may be wrong; make it a {code-cell}"
-    for cell in code_cells(page):
+    for cell in read_cells(page):
         if "skip-execution" in cell.tags and "recorded" not in cell.tags:
             message = "this cell is never run, so it may be wrong"
             yield cell.line, f"{message}; remove the tag skip-execution"
@@ -112,7 +112,7 @@ def portable(page: Page) -> Findings:
 
     The kernel itself refuses the network, and files that a cell leaves behind.
     """
-    for cell in code_cells(page):
+    for cell in read_cells(page):
         for pattern, message in UNPORTABLE.items():
             for match in re.finditer(pattern, cell.code):
                 yield cell.line + cell.code.count("\n", 0, match.start()), message

@@ -36,7 +36,7 @@ RULES = (
 )
 
 
-def findings(page: Page) -> list[tuple[int, str]]:
+def lint_page(page: Page) -> list[tuple[int, str]]:
     """Return line and message of each finding that the front matter does not excuse."""
     if page.fault:
         line, message = page.fault
@@ -60,7 +60,7 @@ def main(names: list[str]) -> int:
     lines = list[str]()
     for path in paths:
         page = read_page(path, path.relative_to(DOCS).with_suffix("").as_posix())
-        lines += [f"{path}:{line}: {message}" for line, message in findings(page)]
+        lines += [f"{path}:{line}: {message}" for line, message in lint_page(page)]
     print("\n".join(lines), end="\n" * bool(lines))
     return int(bool(lines))
 

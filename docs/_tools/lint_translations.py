@@ -61,7 +61,7 @@ def _count_markup(text: str) -> dict[str, Counter[str]]:
     return counts | {"number": Counter(NUMBER.findall(text))}
 
 
-def findings(path: Path) -> Iterator[tuple[int, str]]:
+def lint_catalog(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the line and the message of each finding in a catalog."""
     text = path.read_text("utf-8", errors="replace")
     malformed = [n for n, line in enumerate(text.split("\n"), 1) if not LINE.fullmatch(line)]
@@ -83,7 +83,7 @@ def findings(path: Path) -> Iterator[tuple[int, str]]:
 def main(*names: str) -> int:
     """Print the findings in these catalogs, all by default, and return 1 if there are any."""
     paths = [Path(name) for name in names] or sorted(CATALOGS.rglob("*.po"))
-    lines = [f"{path}:{line}: {message}" for path in paths for line, message in findings(path)]
+    lines = [f"{path}:{line}: {message}" for path in paths for line, message in lint_catalog(path)]
     print("\n".join(lines), end="\n" * bool(lines))
     return int(bool(lines))
 

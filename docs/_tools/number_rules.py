@@ -31,25 +31,25 @@ def untraced(page: Page) -> Findings:
 
     Outputs do not count: they change with the machine or a version, and the sentence would not.
     """
-    in_code = _numbers_in_code(page)
-    for paragraph in _paragraphs(page.text):
+    in_code = _find_numbers(page)
+    for paragraph in _read_paragraphs(page.text):
         linked = {name for _, text in paragraph for name in LINK.findall(text)}
         typed = [
             (line, *parts)
             for line, text in paragraph
             if "{cite" not in text
-            for parts in _exact_numbers(text)
+            for parts in _find_exact_numbers(text)
             if not _matches_any(in_code, *parts)
         ]
         paths = [path for name in linked if (path := page.path.parent / name).is_file()]
-        in_linked = set[float]().union(*map(_numbers_in_code_of, paths if typed else ()))
+        in_linked = set[float]().union(*map(_read_numbers, paths if typed else ()))
         for line, *parts in typed:
             if not _matches_any(in_linked, *parts):
                 message = f"the number {''.join(parts)!r} is in no code here, so it may be wrong"
                 yield line, f"{message}; glue it, or cite or link its source in the sentence"
 
 
-def _exact_numbers(text: str) -> Iterator[tuple[str, str, str]]:
+def _find_exact_numbers(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield integer part, decimals and unit of each number that a reader takes for exact."""
     for tex, plain in (("{,}", ","), (r"\,", ","), (r"\%", "%")):
         text = text.replace(tex, plain)
@@ -73,11 +73,11 @@ def _matches_any(values: set[float], integer: str, decimals: str, unit: str) -> 
 
 
 @cache
-def _numbers_in_code_of(path: Path) -> set[float]:
-    return _numbers_in_code(read_page(path, ""))
+def _read_numbers(path: Path) -> set[float]:
+    return _find_numbers(read_page(path, ""))
 
 
-def _numbers_in_code(page: Page) -> set[float]:
+def _find_numbers(page: Page) -> set[float]:
     numbers = set()
     for cell in page.cells:
         if cell.cell_type == "code":
@@ -87,7 +87,7 @@ def _numbers_in_code(page: Page) -> set[float]:
     return numbers
 
 
-def _paragraphs(text: str) -> Iterator[list[tuple[int, str]]]:
+def _read_paragraphs(text: str) -> Iterator[list[tuple[int, str]]]:
     """Yield the paragraphs that readers see, each as its numbered lines."""
     lines = enumerate(BLOCK.sub(_blank_code, text).splitlines(), 1)
     for has_text, paragraph in groupby(lines, key=lambda line: bool(line[1].strip())):

@@ -71,7 +71,7 @@ def source(page: Page) -> Findings:
 
 def long_page(page: Page) -> Findings:
     """Find a teaching page with too many words outside of folds, code, captions and tables."""
-    lines = (line for line in prose_lines(FOLD.sub("", page.text)) if line.is_prose)
+    lines = (line for line in read_prose(FOLD.sub("", page.text)) if line.is_prose)
     count = sum(len(WORD.findall(line.text)) for line in lines if line.element not in ("th", "td"))
     if page.name.startswith(TEACHING_PAGES) and count > MAX_WORDS:
         message = f"the page has {count:,} words of open text, expected at most {MAX_WORDS:,}"
@@ -80,7 +80,7 @@ def long_page(page: Page) -> Findings:
 
 def typed_time(page: Page) -> Findings:
     """Find times that are typed into prose."""
-    for line in prose_lines(page.text):
+    for line in read_prose(page.text):
         if line.is_prose and (time := TIME.search(line.text)):
             message = f"the time {time[0]!r} is typed, and differs on other machines"
             yield line.number, f"{message}; measure it in a cell and glue it"
@@ -88,7 +88,7 @@ def typed_time(page: Page) -> Findings:
 
 def hollow(page: Page) -> Findings:
     """Find filler words."""
-    for line in prose_lines(page.text):
+    for line in read_prose(page.text):
         for word in HOLLOW if line.is_prose else ():
             if re.search(rf"\b{word}\b", line.text, re.IGNORECASE):
                 yield line.number, f"{word!r} tells a reader nothing; leave it out"
@@ -100,7 +100,7 @@ def unproved(page: Page) -> Findings:
     The opening of a page, before its second heading, may be proved anywhere on the page.
     """
     cells, source_lines = [*zip(page.cells, page.lines, strict=True)], page.text.splitlines()
-    lines = prose_lines(page.text) if page.notebook else []
+    lines = read_prose(page.text) if page.notebook else []
     headings = [line.number for line in lines if line.element in HEADINGS]
     opening_end = headings[1] if len(headings) > 1 else len(source_lines)
     for line in lines:
@@ -131,7 +131,7 @@ def unlinked(page: Page) -> Findings:
 
 
 @cache  # several rules read it
-def prose_lines(text: str) -> list[Line]:
+def read_prose(text: str) -> list[Line]:
     """Return the lines of a page that are in no cell and no directive."""
     body = FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text)
     lines, element, section = list[Line](), "", ""

@@ -79,7 +79,7 @@ def test_catalogs_are_complete_and_keep_what_messages_name(path):
     """No message is missing or fuzzy, or has lost a role, a link, a formula, code or a number."""
     with path.open("rb") as file:
         assert not [m.id for m in read_po(file) if m.id and (m.fuzzy or not m.string)]
-    assert not list(lint_translations.findings(path))
+    assert not list(lint_translations.lint_catalog(path))
 
 
 def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):

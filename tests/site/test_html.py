@@ -16,10 +16,10 @@ import hypothesis.strategies as st
 import pytest
 from _extensions.claims.page import IMAGE_WITHOUT_TEXT
 from _extensions.html import site_files
-from _extensions.html.fonts import formula_signs
+from _extensions.html.fonts import find_signs
 from _extensions.html.mathml import to_mathml
-from _extensions.html.site_files import referenced_files
-from _extensions.html.style_sheet import names_in_page, names_in_script, purge
+from _extensions.html.site_files import find_referenced_files
+from _extensions.html.style_sheet import find_names_in_page, find_names_in_script, purge
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from hypothesis import given, settings
@@ -75,7 +75,7 @@ def test_the_site_is_small_and_has_no_unused_files(site, built):
     assert sum(sizes) < SITE_MB * 1e6
     files = {path for path in (site / "_static").rglob("*") if path.is_file()}
     texts = [path.read_text("utf-8") for path in built]
-    assert files == referenced_files(files, texts)
+    assert files == find_referenced_files(files, texts)
     assert not [path for path in files if path.suffix == ".map"]
 
 
@@ -126,7 +126,7 @@ def test_formulas_are_mathml_in_a_font_with_their_signs(site, built):
     sheet = (site / "_static" / "formulas.css").read_text("utf-8")
     data = base64.b64decode(re.search(r"base64,([^)]+)\)", sheet)[1])
     font = TTFont(io.BytesIO(data))
-    assert formula_signs(str(f.math) for f in formulas) <= set(font.getBestCmap())
+    assert find_signs(str(f.math) for f in formulas) <= set(font.getBestCmap())
     assert any(formula.msqrt for formula in formulas)
     assert ord("√") in font.getBestCmap()  # the text of <msqrt> lacks it
     assert "MATH" in font  # without this table brackets do not grow
@@ -180,8 +180,8 @@ PURGED = [
 @pytest.mark.parametrize(("css", "expected"), PURGED)
 def test_rules_that_cannot_apply_are_dropped(css, expected):
     """Names in parentheses do not count, and both schemes apply in print and without scripts."""
-    page = names_in_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
-    script = names_in_script('p.classList.add("by-script")')
+    page = find_names_in_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
+    script = find_names_in_script('p.classList.add("by-script")')
     assert purge({"a.css": css}, page | script) == expected
 
 

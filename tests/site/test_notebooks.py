@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from _extensions.notebooks.cells import page_outputs, without_glue
+from _extensions.notebooks.cells import remove_glue, select_outputs
 from _extensions.run.cache import load_execution
 from _extensions.run.pages import read_page
 from packaging.requirements import Requirement
@@ -51,7 +51,7 @@ def executed(site):
         cells[name] = [
             cell
             for cell in code_cells(execution[0])
-            if "skip-execution" not in cell.metadata.get("tags", []) and without_glue(cell.source)
+            if "skip-execution" not in cell.metadata.get("tags", []) and remove_glue(cell.source)
         ]
     return cells
 
@@ -72,7 +72,7 @@ def without_varying(text):
 
 def texts(cell):
     """Return the outputs of a cell as text."""
-    return [without_varying(output_text(output)) for output in page_outputs(cell)]
+    return [without_varying(output_text(output)) for output in select_outputs(cell)]
 
 
 @pytest.mark.parametrize("name", EXECUTED)
@@ -82,7 +82,7 @@ def test_a_notebook_has_the_cells_of_its_page(name, notebooks, executed):
     assert len(cells) == len(executed[name]) > 0
     for cell, page_cell in zip(cells, executed[name], strict=True):
         comment, _, code = cell.source.partition("\n")
-        assert without_glue(page_cell.source) in (cell.source, comment.startswith("# ") and code)
+        assert remove_glue(page_cell.source) in (cell.source, comment.startswith("# ") and code)
         if "remove-output" not in page_cell.metadata.get("tags", []):
             for text, expected in zip(texts(cell), texts(page_cell), strict=True):
                 assert text == expected or (expected.startswith("<svg") and "<svg" not in text)

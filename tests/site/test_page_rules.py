@@ -2,7 +2,7 @@
 
 import pytest
 from _extensions.run.pages import read_page
-from lint_pages import findings
+from lint_pages import lint_page
 from scratch import HEAD, cell
 
 TOP = f"{HEAD}# A lookup picks rows\n\nProse with a source, https://example.org.\n\n"
@@ -20,7 +20,7 @@ def lint(tmp_path):
     def lint_text(text, name="tutorials/page"):
         path = tmp_path / "page.md"
         path.write_text(text, "utf-8")
-        return findings(read_page(path, name))
+        return lint_page(read_page(path, name))
 
     return lint_text
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from _extensions.run.pages import read_page
-from cell_rules import code_cells
+from cell_rules import read_cells
 from served import DOCS, SOURCES
 
 # The modules of packages that a page may need in addition to the wheel's dependencies.
@@ -47,7 +47,7 @@ def block(modules):
 def open_cells(name, path):
     """Return line, code and whether it must raise for each cell, by page or symptom's entry."""
     pages, source_lines = {name: []}, path.read_text("utf-8").splitlines()
-    for cell in code_cells(read_page(path, name)):
+    for cell in read_cells(read_page(path, name)):
         if cell.is_open and "skip-execution" not in cell.tags:
             pages[name].append((cell.line, cell.code, "raises-exception" in cell.tags))
             if name.startswith("symptoms/"):

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import hypothesis.strategies as st
 import nbformat
 import pytest
-from _extensions.notebooks.cells import without_glue
-from _extensions.notebooks.first_cells import requirements_code
+from _extensions.notebooks.cells import remove_glue
+from _extensions.notebooks.first_cells import write_requirements
 from _extensions.notebooks.markdown import to_blocks
 from docutils import nodes
 from hypothesis import given
@@ -106,14 +106,14 @@ def test_the_first_cell_installs_from_the_site_or_says_how_to(downloads):
 def test_the_first_cell_installs_the_extras_of_the_subpackages_in_use():
     """From the site and from a wheel; a module that the build lacked is not required."""
     sources = ["from lookup_matmul.figures import draw_bits", "from lookup_matmul import sharded"]
-    code = requirements_code(sources, "a.whl")
+    code = write_requirements(sources, "a.whl")
     assert 'needed = ["lookup_matmul", "torch", "matplotlib", "cloudpickle"]' in code
     assert "pip install 'a.whl[figures,sharded]'" in code
-    from_site = requirements_code(sources, f"{BASE}a.whl")
+    from_site = write_requirements(sources, f"{BASE}a.whl")
     assert f'"lookup-matmul[figures,sharded] @ {BASE}a.whl"' in from_site
-    without_extras = requirements_code(["import matplotlib, scipy, torch"], "a.whl")
+    without_extras = write_requirements(["import matplotlib, scipy, torch"], "a.whl")
     assert "pip install 'a.whl' matplotlib\"" in without_extras
-    with_missing = requirements_code(["def f():\n    import no_such_module, scipy"], "a.whl")
+    with_missing = write_requirements(["def f():\n    import no_such_module, scipy"], "a.whl")
     assert 'needed = ["lookup_matmul", "torch", "scipy"]' in with_missing
 
 
@@ -168,7 +168,7 @@ def menu_links(path):
 )
 def test_glue_is_removed_except_what_it_calls(source, expected):
     """Later cells may depend on what a call changes; builtins change nothing."""
-    assert without_glue(source) == expected
+    assert remove_glue(source) == expected
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_glue_is_removed_except_what_it_calls(source, expected):
 def test_glue_that_cannot_be_removed_is_refused(source):
     """A notebook has no glue."""
     with pytest.raises(ValueError, match=r"shares its line|a notebook has no glue"):
-        without_glue(source)
+        remove_glue(source)
 
 
 STATEMENTS = "n = len(x)", "def f(n):\n    return n", "for k in x:\n    f(k)", "# glue", "s = 'é'"
@@ -190,7 +190,7 @@ def test_removing_glue_keeps_all_other_code(before, after, has_comment):
     statement = "glue('n', (n, 'é'), display=False)" + "  # a number" * has_comment
     source = "\n".join([*before, statement, *after])
     expected = ast.dump(ast.parse("\n".join([*before, *after])))
-    assert ast.dump(ast.parse(without_glue(source))) == expected
+    assert ast.dump(ast.parse(remove_glue(source))) == expected
 
 
 TEXT = st.text("ab1\\`*_[]<>|$~#+-.)( ", min_size=1).map(str.strip).filter(bool)

@@ -66,7 +66,7 @@ class Explorer(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the element with its initial state."""
-        data = cached_example(self.env)
+        data = get_example(self.env)
         state = data["state"]
         for name in {"ids", "weights", "table", "arriving"} & {*self.options}:
             state[name] = self.options[name]
@@ -116,7 +116,7 @@ def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             node["why"][key] = (_(sentence), _(link), uri)
 
 
-def cached_example(env: BuildEnvironment) -> dict[str, Any]:
+def get_example(env: BuildEnvironment) -> dict[str, Any]:
     """Return a copy of the example, which is recomputed when the bounds or torch change."""
     bounds = package_folder() / "equality.py"
     env.note_dependency(str(bounds))
@@ -152,10 +152,10 @@ def compute_example() -> dict[str, Any]:
             "arriving": [[float(f"{x:.1f}") for x in row] for row in gradient.tolist()],
         },
         "says": {
-            "lookup": _error_message(lambda: embedding(out_of_range, table)),
-            "product": _error_message(lambda: one_hot(out_of_range, len(WORDS))),
+            "lookup": _catch_message(lambda: embedding(out_of_range, table)),
+            "product": _catch_message(lambda: one_hot(out_of_range, len(WORDS))),
             "bag": [
-                _error_message(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags
+                _catch_message(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags
             ],
         },
         # In a bag of n ids, the n products and each of their partial sums are rounded.
@@ -163,7 +163,7 @@ def compute_example() -> dict[str, Any]:
     }
 
 
-def _error_message(call: Callable[..., Any]) -> str:
+def _catch_message(call: Callable[..., Any]) -> str:
     """Return the type and message of the error that a call must raise."""
     try:
         call()

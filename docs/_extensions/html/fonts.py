@@ -61,14 +61,14 @@ def subset_icons(css: str, static: Path) -> str:
     return FONT_FACE.sub(embed, css)
 
 
-def formula_font_face(signs: Iterable[int]) -> str:
+def write_font_face(signs: Iterable[int]) -> str:
     """Return a rule that embeds the font of formulas, so that they are drawn in no other first."""
     return (
         f'@font-face{{font-family:"STIX Two Math";src:url({subset_font(FORMULA_FONT, signs)})}}\n'
     )
 
 
-def formula_signs(formulas: Iterable[str]) -> set[int]:
+def find_signs(formulas: Iterable[str]) -> set[int]:
     """Return the code points with which a browser draws formulas in MathML."""
     markup = "".join(formulas)
     text = set(html.unescape(re.sub("<[^>]*>", "", markup)))

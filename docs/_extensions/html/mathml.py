@@ -12,7 +12,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.html.fonts import FORMULA_FONT, formula_signs
+from _extensions.html.fonts import FORMULA_FONT, find_signs
 
 LOG = logging.getLogger(__name__)
 FONT_CODES = set(TTFont(FORMULA_FONT).getBestCmap())
@@ -38,7 +38,7 @@ def to_mathml(latex: str, *, display: bool) -> str:
     formula: str = CONVERTER.convert_with_local_state(latex, displaystyle=display)
     if TALL_ROOT.search(formula):
         raise ValueError(r"the root has one size here, so write (...)^{1/2} over what is tall")
-    if missing := "".join(map(chr, sorted(formula_signs([formula]) - FONT_CODES))):
+    if missing := "".join(map(chr, sorted(find_signs([formula]) - FONT_CODES))):
         raise ValueError(f"{FORMULA_FONT.name} lacks {missing!r}; see docs/_fonts/README")
     return formula.replace("<msqrt>", f"<msqrt>{STRUT}")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from _extensions.html.fonts import FORMULA_FONT, formula_font_face, formula_signs, subset_icons
-from _extensions.html.style_sheet import names_in_page, names_in_script, purge
+from _extensions.html.fonts import FORMULA_FONT, find_signs, subset_icons, write_font_face
+from _extensions.html.style_sheet import find_names_in_page, find_names_in_script, purge
 from _extensions.paths import ROOT
 
 PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "sheet.py"
@@ -47,17 +47,17 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     files = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
     files -= {static / name for name in (*names, SHEET, FORMULA_SHEET)}
 
-    needed = referenced_files(files, pages.values())
-    used = {name for page in pages.values() for name in names_in_page(page)}
+    needed = find_referenced_files(files, pages.values())
+    used = {name for page in pages.values() for name in find_names_in_page(page)}
     for path in needed:
         if path.suffix == ".js" and not path.relative_to(static).as_posix().startswith(PAGE_TEXTS):
-            used |= names_in_script(path.read_text("utf-8"))
+            used |= find_names_in_script(path.read_text("utf-8"))
     colors = runpy.run_path(str(PALETTE))["COLORS"]  # importing the package would load torch
     properties = ";".join(f"--figure-{name}:{color}" for name, color in colors.items())
     sheets = {PALETTE.name: f'html[data-theme="light"]{{{properties}}}'}
     for name in names:
         sheets |= read_sheet(static, static / name)
-    signs = formula_signs(math for page in pages.values() for math in FORMULA.findall(page))
+    signs = find_signs(math for page in pages.values() for math in FORMULA.findall(page))
     inputs = "\0".join([*sheets.values(), *sorted(used), *map(chr, sorted(signs))])
     data = [*(path.read_bytes() for path in DEPENDENCIES), inputs.encode()]
     digest = sha256(b"".join(data)).hexdigest()
@@ -65,10 +65,10 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
         css = subset_icons(purge(sheets, used), static)
         # The sheet with the digest is written last, so an interrupted build writes both again.
         written = {
-            FORMULA_SHEET: formula_font_face(signs),
+            FORMULA_SHEET: write_font_face(signs),
             SHEET: f"/* {' '.join([*names, digest])} */\n{css}\n",
         }
-    delete_files(static, keep=needed | referenced_files(files, written.values()))
+    delete_files(static, keep=needed | find_referenced_files(files, written.values()))
     for name, text in written.items():
         partial = static / f"{name}.partial"
         partial.write_text(text, "utf-8")
@@ -100,7 +100,7 @@ def read_sheet(static: Path, path: Path) -> dict[str, str]:
     }
 
 
-def referenced_files(files: set[Path], texts: Iterable[str]) -> set[Path]:
+def find_referenced_files(files: set[Path], texts: Iterable[str]) -> set[Path]:
     """Return the files whose names are in the texts, and those that these files name in turn."""
     referenced: set[Path] = set()
     while texts := list(texts):

@@ -5,6 +5,7 @@ Its rules also apply on paper and without scripts. ``site_files.py`` reads and w
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 import tinycss2
 from tinycss2 import ast
@@ -19,13 +20,13 @@ DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
 EITHER = re.compile(rf"{ROOT}\[data-theme\]")
 
 
-def names_in_page(html: str) -> set[str]:
+def find_names_in_page(html: str) -> set[str]:
     """Return the classes, ids, elements and custom properties that a page uses."""
     attributes = " ".join(re.findall(r'\b(?:class|id)="([^"]*)"', html)).split()
     return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html), *PROPERTY.findall(html)}
 
 
-def names_in_script(script: str) -> set[str]:
+def find_names_in_script(script: str) -> set[str]:
     """Return every word of a script, since each may be a name that it adds to a page."""
     return set(WORD.findall(script))
 
@@ -41,7 +42,7 @@ def purge(sheets: Mapping[str, str], used: set[str]) -> str:
     while remaining != text:
         text = remaining
         references = used.union(*map(WORD.findall, REFERENCE.findall(text)))
-        remaining = "".join(_rules(nodes, used, references))
+        remaining = "".join(_write_rules(nodes, used, references))
     return text
 
 
@@ -59,37 +60,27 @@ def _parse(name: str, css: str) -> list[ast.Node]:
     return parsed
 
 
-def _rules(nodes: Iterable[ast.Node], used: set[str], references: set[str]) -> Iterator[str]:
+def _write_rules(nodes: Iterable[ast.Node], used: set[str], references: set[str]) -> Iterator[str]:
     """Yield the text of each rule that can apply."""
     for node in nodes:
         if isinstance(node, ast.QualifiedRule):
-            matching = [s for s in _selectors(node.prelude) if _can_apply(s, used)]
-            if matching and (body := _declarations(node.content, references)):
-                yield from _for_both_schemes([_text(s).strip() for s in matching], body)
+            lists = groupby(node.prelude, key=lambda token: token == ",")
+            selectors = [list(tokens) for is_comma, tokens in lists if not is_comma]
+            matching = [_write_tokens(s).strip() for s in selectors if _can_apply(s, used)]
+            if matching and (body := _write_declarations(node.content, references)):
+                yield from _write_for_both_schemes(matching, body)
         if not isinstance(node, ast.AtRule):
             continue
-        keyword, prelude = node.lower_at_keyword, _text(node.prelude)
+        keyword, prelude = node.lower_at_keyword, _write_tokens(node.prelude)
         if node.content is None:
             if keyword != "charset":
                 yield f"@{keyword}{prelude};"
         elif keyword in NESTING:
             nested = tinycss2.parse_blocks_contents(node.content, True, True)
-            if text := "".join(_rules(nested, used, references)):
+            if text := "".join(_write_rules(nested, used, references)):
                 yield f"@{keyword}{prelude}{{{text}}}"
         elif not keyword.endswith("keyframes") or prelude.strip() in references:
-            yield f"@{keyword}{prelude}{{{_text(node.content)}}}"
-
-
-def _selectors(prelude: list[ast.Node]) -> Iterator[list[ast.Node]]:
-    """Yield the tokens of each selector of a list."""
-    tokens: list[ast.Node] = []
-    for token in prelude:
-        if token == ",":
-            yield tokens
-            tokens = []
-        else:
-            tokens.append(token)
-    yield tokens
+            yield f"@{keyword}{prelude}{{{_write_tokens(node.content)}}}"
 
 
 def _can_apply(selector: list[ast.Node], used: set[str]) -> bool:
@@ -103,7 +94,7 @@ def _can_apply(selector: list[ast.Node], used: set[str]) -> bool:
     return True
 
 
-def _for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
+def _write_for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
     """Yield the rule with versions for print, which is light, and for pages without scripts."""
     plain = [EITHER.sub("html:is([data-theme],:root)", text) for text in selectors]
     dark = [text for text in plain if DARK.search(text)]
@@ -121,20 +112,20 @@ def _for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
         yield f"{system_is_dark}{{{','.join(without_script)}{{{body}}}}}"
 
 
-def _declarations(content: list[ast.Node], references: set[str]) -> str:
+def _write_declarations(content: list[ast.Node], references: set[str]) -> str:
     """Return the body of a rule without comments, needless space and unused properties."""
     declarations = []
     for part in tinycss2.parse_blocks_contents(content, True, True):
         if isinstance(part, ast.Declaration):
-            text = f"{part.name}:{_text(part.value).strip()}"
+            text = f"{part.name}:{_write_tokens(part.value).strip()}"
             if part.name in references or not PROPERTY.match(part.name):
                 declarations.append(f"{text}!important" if part.important else text)
         elif not isinstance(part, ast.ParseError):
-            declarations.append(_text([part]))
+            declarations.append(_write_tokens([part]))
     return ";".join(declarations)
 
 
-def _text(tokens: list[ast.Node]) -> str:
+def _write_tokens(tokens: list[ast.Node]) -> str:
     """Return the text of tokens with single spaces and no comments."""
     without_comments = [token for token in tokens if not isinstance(token, ast.Comment)]
     return re.sub(r"\s+", " ", tinycss2.serialize(without_comments))

@@ -41,7 +41,7 @@ class AccessibleTranslator(HTML5Translator):
         """
         is_html_output = isinstance(node, nodes.raw) and "output" in node["classes"]
         if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
-            name = self.attval(table_name(node))
+            name = self.attval(name_table(node))
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"
@@ -91,7 +91,7 @@ class AccessibleTranslator(HTML5Translator):
         self.protect_literal_text = depth
 
 
-def table_name(table: nodes.Element) -> str:
+def name_table(table: nodes.Element) -> str:
     """Return a table's name for screen readers, made from the title of its section."""
     parent = table.parent
     while not isinstance(parent, nodes.section):

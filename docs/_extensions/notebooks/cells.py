@@ -16,19 +16,19 @@ COLLAPSED_TAGS = {"check", "setup", "fold", "remove-input", "remove-cell"}
 BUILTINS = set(dir(builtins))
 
 
-def notebook_cell(cell: nbformat.NotebookNode) -> list[Any]:
+def convert_cell(cell: nbformat.NotebookNode) -> list[Any]:
     """Return the notebook cell for a page's cell, or an empty list if no code remains."""
     tags = cell.metadata.get("tags", [])
-    source = without_glue(cell.source)
+    source = remove_glue(cell.source)
     if not source or "skip-execution" in tags:
         return []
-    if summary := _summary(cell):
+    if summary := _summarize(cell):
         source = f"# {summary}\n{source}"
     metadata: dict[str, Any] = {"tags": tags} if tags else {}
     if COLLAPSED_TAGS & set(tags) or "figure" in cell.metadata.get("mystnb", {}):
         metadata["jupyter"] = {"source_hidden": True}
-    outputs = [] if "remove-output" in tags else page_outputs(cell)
-    outputs = [_without_svg(output) for output in outputs]
+    outputs = [] if "remove-output" in tags else select_outputs(cell)
+    outputs = [_remove_svg(output) for output in outputs]
     return [code_cell(source, metadata, outputs)]
 
 
@@ -43,7 +43,7 @@ def markdown_cell(source: str) -> dict[str, Any]:
     return {"id": "", "cell_type": "markdown", "source": source, "metadata": {}}
 
 
-def _summary(cell: nbformat.NotebookNode) -> str:
+def _summarize(cell: nbformat.NotebookNode) -> str:
     """Return the summary of the page's fold; Jupyter shows the first line of a collapsed cell."""
     tags, expected = cell.metadata.get("tags", []), str(cell.metadata.get("expect", ""))
     if "check" in tags:
@@ -55,12 +55,12 @@ def _summary(cell: nbformat.NotebookNode) -> str:
     return str(_("code of this figure")) if "figure" in cell.metadata.get("mystnb", {}) else ""
 
 
-def page_outputs(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+def select_outputs(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """Return the outputs of a cell except glued values."""
     return [output for output in cell.outputs if "scrapbook" not in output.get("metadata", {})]
 
 
-def _without_svg(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
+def _remove_svg(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Return an output with a figure's text only, since Jupyter hides the SVG until it is run."""
     output = copy.deepcopy(output)
     if output.get("data", {}).get("text/html", "").startswith("<svg"):
@@ -68,26 +68,26 @@ def _without_svg(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return output
 
 
-def without_glue(source: str) -> str:
+def remove_glue(source: str) -> str:
     r"""Remove glue statements, and loops that contain nothing else.
 
     A glued expression that calls anything but a builtin stays, since later cells may depend on
     what the call changes. Its semicolon keeps the notebook from displaying the value. Another use
     of glue, or one that shares its line, raises ``ValueError``.
 
-    >>> without_glue("x = 1\nglue('x', x)\nglue('loss', train(x))")
+    >>> remove_glue("x = 1\nglue('x', x)\nglue('loss', train(x))")
     'x = 1\ntrain(x);'
     """
     if "glue" not in source:
         return source
     lines = source.splitlines()
-    for statement in reversed(list(_glue_statements(parse_cell(source).body))):
+    for statement in reversed(list(_find_glue(parse_cell(source).body))):
         first, last = statement.lineno, statement.end_lineno or statement.lineno
         before = lines[first - 1][: statement.col_offset]
         after = lines[last - 1].encode()[statement.end_col_offset :].decode()
         if before.strip() or after.partition("#")[0].strip():
             raise ValueError(f"{lines[first - 1]!r} shares its line; give glue a line of its own.")
-        call = _glued_call(statement)
+        call = _find_glued_call(statement)
         lines[first - 1 : last] = [f"{before}{ast.unparse(call)};"] if call else []
     result = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
     if any(isinstance(n, ast.Name) and n.id == "glue" for n in ast.walk(parse_cell(result))):
@@ -95,23 +95,23 @@ def without_glue(source: str) -> str:
     return result if parse_cell(result).body else ""
 
 
-def _glue_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _find_glue(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield glue statements, but a loop that only glues values as a whole, in source order."""
     for statement in body:
         if is_glue(statement) or _only_glues(statement):
             yield statement
         else:
-            yield from _glue_statements(_nested(statement))
+            yield from _find_glue(_list_nested(statement))
 
 
 def _only_glues(statement: ast.stmt) -> bool:
     """Return whether removing a statement loses nothing but glued values."""
-    if nested := _nested(statement):
+    if nested := _list_nested(statement):
         return all(map(_only_glues, nested))
-    return is_glue(statement) and not _glued_call(statement)
+    return is_glue(statement) and not _find_glued_call(statement)
 
 
-def _glued_call(statement: ast.stmt) -> ast.expr | None:
+def _find_glued_call(statement: ast.stmt) -> ast.expr | None:
     """Return the expression that a statement glues if it calls anything but a builtin."""
     match statement:
         case ast.Expr(value=ast.Call(args=[_, expression, *_])):
@@ -121,5 +121,5 @@ def _glued_call(statement: ast.stmt) -> ast.expr | None:
     return None
 
 
-def _nested(statement: ast.stmt) -> list[ast.stmt]:
+def _list_nested(statement: ast.stmt) -> list[ast.stmt]:
     return [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.stmt)]

@@ -43,26 +43,26 @@ get_ipython().InteractiveTB.set_mode(mode="{xmode}")
 {lines}"""
 
 
-def first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
+def make_first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
     """Return both cells for a page with these sources; ``wheel`` is a URL or a file name."""
     quiet = repr(QUIET).replace("'", '"')
     settings = SETTINGS.format(quiet=quiet, xmode=XMODE, lines=PRINTING)
     return [
-        code_cell(requirements_code(list(sources), wheel), {}),
+        code_cell(write_requirements(list(sources), wheel), {}),
         code_cell(settings, {"jupyter": {"source_hidden": True}}),
     ]
 
 
-def requirements_code(sources: list[str], wheel: str) -> str:
+def write_requirements(sources: list[str], wheel: str) -> str:
     """Return the code that installs the modules that a page imports, or says how to."""
-    modules = {name for source in sources for name in imported_modules(source)}
+    modules = {name for source in sources for name in find_imports(source)}
     modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
     # A page that was built without a module only defines functions that import it.
     modules = {name for name in modules if find_spec(name)}
     code = "\n".join(sources)
     extras = [extra for extra in EXTRAS if re.search(rf"\b{extra}\b", code)]
     distributions = {DISTRIBUTIONS.get(name, name) for name in modules}
-    distributions -= bundled_distributions(["", *extras])
+    distributions -= find_bundled(["", *extras])
     needed = [PACKAGE, "torch", *(EXTRAS[extra] for extra in extras), *sorted(modules)]
     is_url = "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
@@ -77,7 +77,7 @@ def requirements_code(sources: list[str], wheel: str) -> str:
     )
 
 
-def bundled_distributions(extras: list[str]) -> set[str]:
+def find_bundled(extras: list[str]) -> set[str]:
     """Return the requirements of the package with these extras; "" is the package without any."""
     requirements = map(Requirement, requires("lookup-matmul") or [])
     return {
@@ -87,7 +87,7 @@ def bundled_distributions(extras: list[str]) -> set[str]:
     }
 
 
-def imported_modules(source: str) -> set[str]:
+def find_imports(source: str) -> set[str]:
     """Return the top-level name of each module that a cell imports."""
     modules = set()
     for node in ast.walk(parse_cell(source)):

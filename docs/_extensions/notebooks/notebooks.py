@@ -14,8 +14,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from _extensions.claims.sentence import CODE
-from _extensions.notebooks.cells import markdown_cell, notebook_cell
-from _extensions.notebooks.first_cells import first_cells
+from _extensions.notebooks.cells import convert_cell, markdown_cell
+from _extensions.notebooks.first_cells import make_first_cells
 from _extensions.notebooks.markdown import Link, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
 from _extensions.paths import is_source_language
@@ -50,7 +50,7 @@ def write_page_notebook(
         source.unlink(missing_ok=True)
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
-        cells = page_cells(app, docname, tree)
+        cells = make_cells(app, docname, tree)
         for index, cell in enumerate(cells):
             cell["id"] = f"cell-{index}"
         content = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
@@ -60,25 +60,25 @@ def write_page_notebook(
         notebook.unlink(missing_ok=True)
 
 
-def page_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
+def make_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     """Return the notebook cells of a page."""
     executed = get_page(app, docname).cells
     cited: dict[str, str] = {}
     base = app.config.html_baseurl
     page_url = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
-    pieces = _pieces(tree, link_resolver(app, docname, tree, page_url, cited), 0)
+    pieces = _split_page(tree, make_link_resolver(app, docname, tree, page_url, cited), 0)
     title = app.env.titles[docname].astext()
     name = f"[{title}](<{page_url}>)" if page_url else f"the page `{docname}`"
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
     remaining = [index for index, cell in enumerate(executed) if cell.cell_type == "code"]
     cells = [
         markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
-        *first_cells((executed[index].source for index in remaining), wheel_address(app)),
+        *make_first_cells((executed[index].source for index in remaining), wheel_address(app)),
     ]
     for piece in (*pieces, len(executed)):
         if isinstance(piece, int):  # cells that the page removed come before their successor
             while remaining and remaining[0] <= piece:
-                cells += notebook_cell(executed[remaining.pop(0)])
+                cells += convert_cell(executed[remaining.pop(0)])
         elif cells[-1]["cell_type"] == "code" or piece.startswith("#"):
             cells.append(markdown_cell(piece))
         else:
@@ -90,7 +90,7 @@ def page_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     return cells
 
 
-def link_resolver(
+def make_link_resolver(
     app: Sphinx, docname: str, tree: nodes.document, page_url: str, cited: dict[str, str]
 ) -> Link:
     """Return a function from a reference to its URL, which also adds cited sources to ``cited``."""
@@ -120,7 +120,7 @@ def link_resolver(
     return resolve
 
 
-def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
+def _split_page(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
     """Yield the Markdown between cells, and each cell as its index in the page."""
     if isinstance(node, nodes.Element) and _is_cell(node):
         if "skip-execution" in node["cell_metadata"].get("tags", []):
@@ -133,7 +133,7 @@ def _pieces(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
         yield f"{'#' * depth} {to_inline(node, link)}"
     elif isinstance(node, nodes.document | nodes.section) or any(map(_is_cell, node.findall())):
         for child in node.children:
-            yield from _pieces(child, link, depth + isinstance(node, nodes.section))
+            yield from _split_page(child, link, depth + isinstance(node, nodes.section))
     else:
         yield from to_blocks(node, link)
 

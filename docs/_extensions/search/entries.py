@@ -33,16 +33,16 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
         assert isinstance(title, nodes.Element)
         numbers[id(node)] = len(numbers)
         ids = next(element["ids"] for element in (node, title) if element["ids"])
-        lines = "\n".join(_text(child) for child in node[1:]).splitlines()
+        lines = "\n".join(_write_text(child) for child in node[1:]).splitlines()
         text = "\n".join(" ".join(line.split()) for line in lines if line.strip())
-        synonyms = _index_terms(node)
-        name = " ".join(_text(title).split())
+        synonyms = _find_index_terms(node)
+        name = " ".join(_write_text(title).split())
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
             synonyms = [ids[0]]
         anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [message for name_id in ids for message in messages.get(name_id, [])]
-        parent = numbers.get(id(_entry_around(node)), 0)
+        parent = numbers.get(id(_find_entry(node)), 0)
         yield Entry(anchor, name, parent, text, synonyms, errors)
 
 
@@ -53,7 +53,7 @@ def _is_entry(node: nodes.Node) -> bool:
     return isinstance(node, nodes.section)
 
 
-def _text(node: nodes.Node) -> str:
+def _write_text(node: nodes.Node) -> str:
     """Return the prose of a node; of a code cell only its captions, not its code and outputs."""
     if isinstance(node, nodes.Text):
         return str(node).replace("\n", " ")
@@ -64,14 +64,14 @@ def _text(node: nodes.Node) -> str:
     if LABELS & set(node["classes"]):
         return ""
     if node.get("nb_element") == "cell_code":
-        return " ".join(_text(caption) for caption in node.findall(nodes.caption))
+        return " ".join(_write_text(caption) for caption in node.findall(nodes.caption))
     if isinstance(node, nodes.row):
-        return " · ".join(" ".join(_text(cell).split()) for cell in node.children)
+        return " · ".join(" ".join(_write_text(cell).split()) for cell in node.children)
     separator = "" if isinstance(node, nodes.TextElement) else "\n"
-    return separator.join(_text(child) for child in node.children)
+    return separator.join(_write_text(child) for child in node.children)
 
 
-def _entry_around(node: nodes.Node) -> nodes.Element | None:
+def _find_entry(node: nodes.Node) -> nodes.Element | None:
     """Return the innermost entry that contains a node."""
     parent = node.parent
     while parent is not None and not _is_entry(parent):
@@ -79,8 +79,8 @@ def _entry_around(node: nodes.Node) -> nodes.Element | None:
     return parent
 
 
-def _index_terms(entry: nodes.Element) -> list[str]:
+def _find_index_terms(entry: nodes.Element) -> list[str]:
     """Return the terms of an entry that authors wrote with ``{index}``."""
-    indexes = (index for index in entry.findall(addnodes.index) if _entry_around(index) is entry)
+    indexes = (index for index in entry.findall(addnodes.index) if _find_entry(index) is entry)
     terms = (term for index in indexes for term in index["entries"])
     return [text for _, text, target, *_ in terms if target.startswith("index-")]

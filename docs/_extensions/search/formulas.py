@@ -27,24 +27,24 @@ def write_formula(latex: str) -> str:
     ('0, …, V−1', 'Xᵀ G', '10⁻⁵')
     """
     while FRACTION.search(latex):
-        latex = FRACTION.sub(lambda m: f"{_part(m[1] or m[2])}/{_part(m[3] or m[4])}", latex)
-    latex = ROOT.sub(lambda match: f"√{_part(match[1] or match[2])}", latex)
-    latex = RAISED.sub(_raise, latex)
+        latex = FRACTION.sub(lambda m: f"{_wrap(m[1] or m[2])}/{_wrap(m[3] or m[4])}", latex)
+    latex = ROOT.sub(lambda match: f"√{_wrap(match[1] or match[2])}", latex)
+    latex = RAISED.sub(_write_exponent, latex)
     text = COMMAND.sub(_replace_command, latex).replace("-", "−").replace("⋅", "·")
     return " ".join(text.split())
 
 
-def _part(latex: str) -> str:
+def _wrap(latex: str) -> str:
     """Return a part of a fraction or a root, in parentheses if it has several terms."""
     return f"({latex.strip()})" if re.search(r"[-+ ]", latex.strip()) else latex
 
 
-def _raise(match: re.Match[str]) -> str:
+def _write_exponent(match: re.Match[str]) -> str:
     """Return an exponent as small digits, or after ``^`` if it has other signs."""
     text: str = COMMAND.sub(_replace_command, match[1] or match[2])
     if text in "*'":
         return text
-    return text.translate(SUPERSCRIPTS) if re.fullmatch(r"[-+\dnT]+", text) else f"^{_part(text)}"
+    return text.translate(SUPERSCRIPTS) if re.fullmatch(r"[-+\dnT]+", text) else f"^{_wrap(text)}"
 
 
 def _replace_command(match: re.Match[str]) -> str:

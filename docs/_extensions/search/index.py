@@ -44,7 +44,7 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Write the index and the pages' texts as scripts, and return the search page."""
     search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
     search.lang.stopwords = search.lang.stopwords | FILLERS
-    labels = _labels(app.env)
+    labels = _read_labels(app.env)
     pages, rows, words, scripts = [], [], [], {}
     for docname in sorted(app.env.found_docs - EXCLUDED_PAGES):
         description, stored = json.loads(_entries_path(app, docname).read_text("utf-8"))
@@ -100,7 +100,7 @@ def insert_finder(
     app.add_js_file("search.js", loading_method="defer")
 
 
-def _labels(env: BuildEnvironment) -> dict[str, str]:
+def _read_labels(env: BuildEnvironment) -> dict[str, str]:
     """Return the short titles of pages in tables of contents."""
     trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
     return {docname: label for tree in trees for label, docname in tree["entries"] if label}
@@ -120,7 +120,7 @@ def _entries_path(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
 
 
-def pages_without_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
+def find_pages_without_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return the pages without stored entries, as after a link check, which stores none."""
     docnames = env.found_docs - EXCLUDED_PAGES if app.builder.format == "html" else set()
     return sorted(name for name in docnames if not _entries_path(app, name).exists())

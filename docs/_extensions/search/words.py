@@ -47,7 +47,7 @@ def read_entry(entry: Entry, language: SearchLanguage) -> EntryWords:
 def read_words(text: str, language: SearchLanguage) -> list[str]:
     """Return the words of a text: stems, and stop words as they are."""
     text = PARTS.sub(" ", STAR.sub(" star ", NEGATION.sub(" not", text)))
-    words = re.findall(r"[^\W_]+", HAN.sub(_bigrams, text).lower())
+    words = re.findall(r"[^\W_]+", HAN.sub(_write_bigrams, text).lower())
     words = [word for word in words if not word.isdigit() or len(word) == NUMBER_DIGITS]
     return [_stem(word, language) if _is_content(word, language) else word for word in words]
 
@@ -84,7 +84,7 @@ def _is_content(word: str, language: SearchLanguage) -> bool:
     return len(word) > 1 and word not in language.stopwords
 
 
-def _bigrams(match: re.Match[str]) -> str:
+def _write_bigrams(match: re.Match[str]) -> str:
     """Return the bigrams of Chinese characters, which are written without spaces between words."""
     return f" {' '.join(a + b for a, b in itertools.pairwise(match.group()))} "
 

@@ -115,7 +115,7 @@ def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         node.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
 
 
-def pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+def find_pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return the pages that list entries; they are updated because an entry may have changed."""
     return [page for page, metadata in env.metadata.items() if metadata.get("symptoms")]
 
