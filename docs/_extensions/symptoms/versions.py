@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from packaging.version import Version
 from sphinx.locale import _
 
 
@@ -24,16 +25,7 @@ def read_recordings(docs: Path) -> list[dict[str, Any]]:
     recordings = []
     for path in (docs / "wordings").glob("*.json"):
         recordings.append(json.loads(path.read_text("utf-8")) | {"path": path})
-    return sorted(recordings, key=lambda recording: release(recording["torch"]))
-
-
-def release(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version without its local part, as a sort key."""
-    return tuple(map(int, _number(version).split(".")))
-
-
-def _number(version: str) -> str:
-    return version.partition("+")[0]
+    return sorted(recordings, key=lambda recording: Version(recording["torch"]))
 
 
 def group_by_message(
@@ -44,7 +36,7 @@ def group_by_message(
     for recording in recordings:
         if code not in recording["messages"]:
             continue
-        message, version = recording["messages"][code], _number(recording["torch"])
+        message, version = recording["messages"][code], Version(recording["torch"]).public
         if expected and same_message(message, expected):
             message = expected
         if groups and same_message(message, groups[-1][1]):
@@ -63,9 +55,9 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
     expected = str(metadata.get("expect", ""))
     groups = group_by_message(code, expected, recordings)
     library = "SciPy" if "scipy" in tags else "torch"  # the library that raises the error
-    all_versions = {_number(r[library.lower()]) for r in recordings}
-    tested = {_number(r[library.lower()]) for r in recordings if code in r["messages"]}
-    versions = (sorted(group, key=release) for group in (tested, all_versions - tested))
+    all_versions = {Version(r[library.lower()]).public for r in recordings}
+    tested = {Version(r[library.lower()]).public for r in recordings if code in r["messages"]}
+    versions = (sorted(group, key=Version) for group in (tested, all_versions - tested))
     notes = [_version_note(groups, expected, library, *versions)]
     if "recorded" in tags:
         notes.insert(0, _paragraph(_("Recorded, not run in this build.")))
