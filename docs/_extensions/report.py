@@ -21,13 +21,11 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
     page = get_page(app, docname)
     for line, message in lint_pages.lint_page(page):
         LOG.warning(message, location=(docname, line))
-    page_lines = page.text.splitlines()
     for index, cell_line, reason in page.run.powerless:
         code = page.cells[index].source.splitlines()
-        first_line = page_lines.index(code[0], page.lines[index]) + 1  # options are above
         message = f"this assertion is not seen to fail ({reason}); check what can be false, or end "
         message += f"its line with `# cannot fail: a reason`: {code[cell_line - 1].strip():.80}"
-        LOG.warning(message, location=(docname, first_line + cell_line - 1))
+        LOG.warning(message, location=(docname, page.first_line(index) + cell_line - 1))
 
 
 def delete_other_pages(app: Sphinx, exception: Exception | None) -> None:

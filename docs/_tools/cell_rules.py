@@ -47,12 +47,11 @@ class Cell(NamedTuple):
 
 def read_cells(page: Page) -> list[Cell]:
     """Return the code cells of a page."""
-    source_lines, cells = page.text.splitlines(), []
-    for cell, line_before in zip(page.cells, page.lines, strict=True):
+    cells = []
+    for index, cell in enumerate(page.cells):
         if cell.cell_type == "code" and cell.source:
-            line = source_lines.index(cell.source.splitlines()[0], line_before) + 1
-            figure = cell.metadata.get("mystnb", {}).get("figure") or {}
-            cells.append(Cell(line, cell.metadata.get("tags", []), figure, cell.source))
+            figure, tags = cell.metadata.get("mystnb", {}).get("figure"), cell.metadata.get("tags")
+            cells.append(Cell(page.first_line(index), tags or [], figure or {}, cell.source))
     return cells
 
 

@@ -47,6 +47,11 @@ class Page:
         """Return the number of lines before each cell."""
         return list(self.notebook.metadata["source_map"]) if self.notebook else []
 
+    def first_line(self, index: int) -> int:
+        """Return the line of the first statement of a cell, which is below its options."""
+        code = self.cells[index].source.splitlines()
+        return self.text.splitlines().index(code[0], self.lines[index]) + 1
+
     @property
     def needs_execution(self) -> bool:
         """Return whether the page has cells without the outputs of a run that succeeded."""
