@@ -1,4 +1,4 @@
-"""Paths and languages that several rooms share."""
+"""The project's folder, the languages of the site, and their addresses."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What several tests of the package share: devices at hand, one thread."""
+"""Fixtures of the package's tests: every device of the machine, and one thread."""
 
 from collections.abc import Iterator
 

@@ -43,8 +43,8 @@ UNLOADED = {
     },
 }  # fmt: skip
 # They are empty, or import a module when one of its names is first used.
-ROOMS = ["diagnosis", "equality", "figures", "onehot", "sparse"]
-UNLOADED |= {f"import lookup_matmul.{room}": {"lookup_matmul.*"} for room in ROOMS}
+SUBPACKAGES = ["diagnosis", "equality", "figures", "onehot", "sparse"]
+UNLOADED |= {f"import lookup_matmul.{name}": {"lookup_matmul.*"} for name in SUBPACKAGES}
 TYPE_ALIASES = {"Layer", "Rows"}  # which do not know their module
 
 

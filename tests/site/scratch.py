@@ -53,10 +53,10 @@ class Copy:
         for path in (path for name, path in SOURCES.items() if name not in names):
             (root / path.relative_to(ROOT)).unlink()
 
-    def leave_out(self, *rooms):
-        """Build without the steps of these folders of extensions."""
-        assert all((self.root / "docs" / "_extensions" / room).is_dir() for room in rooms)
-        modules = tuple(f"_extensions.{room}" for room in rooms)
+    def leave_out(self, *subpackages):
+        """Build without the steps of these subpackages of the extensions."""
+        assert all((self.root / "docs" / "_extensions" / name).is_dir() for name in subpackages)
+        modules = tuple(f"_extensions.{name}" for name in subpackages)
         steps = f"[step for step in EVENTS if not step[2].__module__.startswith({modules})]"
         setup = "def setup(app: Sphinx)"
         self.edit("docs/_extensions/__init__.py", setup, f"EVENTS = {steps}\n\n\n{setup}")

@@ -334,8 +334,8 @@ def test_columns_of_all_tables_are_aligned_on_a_phone(browser, site, page):
     for mode in MODES if page == "explorer" else [None]:
         if mode:
             choose(figure, "mode", mode)
-        first, *others = browser.execute_script(COLUMNS, figure)
-        for columns in others:
+        first, *remaining = browser.execute_script(COLUMNS, figure)
+        for columns in remaining:
             assert columns == pytest.approx(first, abs=1), mode
 
 

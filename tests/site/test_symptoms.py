@@ -40,8 +40,8 @@ EXPECTED = {
 
 def test_page_lists_all_entries_with_their_causes(pages):
     """Twelve entries are visible, and all are in closed groups; links to their anchors open these."""
-    asked, *groups = pages["symptoms"].select("ul.symptoms")
-    assert len(asked.select("li")) == 12
+    questions, *groups = pages["symptoms"].select("ul.symptoms")
+    assert len(questions.select("li")) == 12
     assert len(groups) == len(SOURCES)
     assert all(group.find_parent("details") for group in groups)
     items = [item for group in groups for item in group.select("li")]

@@ -1,4 +1,4 @@
-"""Write what a site has only once ``html_baseurl`` in ``conf.py`` is its address.
+"""Write the sitemap, the 404 page, and the metadata and links of a published site.
 
 Of the existing extensions, sphinx-notfound-page fails with this theme, sphinxext-opengraph ignores
 a page's description, and sphinx-sitemap omits the pages that this build did not write again.

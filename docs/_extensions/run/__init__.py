@@ -1,1 +1,1 @@
-"""Running the code of pages: kernels, order, what a page lacks, what ends a build."""
+"""Read pages, execute their code in kernels, cache its outputs, and guard the build."""

@@ -1,4 +1,4 @@
-"""Execute pages side by side before Sphinx reads the first; those that measure time run alone.
+"""Execute pages in parallel before Sphinx reads the first; those that measure time run alone.
 
 MyST-NB, which would execute them one after the other, finds all their outputs in the cache.
 """

@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).with_name("observer") / "fork_server.py"
 
 
 class ForkedProcess:
-    """A process that is no child of this one, with what jupyter_client reads of a ``Popen``."""
+    """A process that the server started, with the part of ``Popen`` that jupyter_client uses."""
 
     stdin = stdout = stderr = None
 

@@ -30,7 +30,7 @@ OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
 class Kernels(NamedTuple):
-    """What kernels of pages have in common: their environment, and the server that forks them."""
+    """The environment of all kernels, and the server that forks them, if there is one."""
 
     environment: dict[str, str]
     server: subprocess.Popen[str] | None

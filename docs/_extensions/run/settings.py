@@ -28,7 +28,7 @@ def _flush(*_, streams=_streams, select=_select.select, sys=_sys, sleep=_time.sl
 get_ipython().events.register("post_run_cell", _flush)
 del _flush, _select, _streams, _sys, _time
 """
-# Of ``observer/disturb``, which is not imported here, since it imports torch.
+# Calls of ``observer/disturb``, which only kernels import, since it imports torch.
 DISTURB = '__import__("disturb").install(get_ipython())'
 REPORT = '__import__("disturb").report(get_ipython())'
 XMODE = "Minimal"  # an expected error shows its message, not a machine's paths

@@ -1,6 +1,6 @@
 """Counted and measured costs of the forms, and recordings of machines.
 
-Imported by its own name. ``python -m lookup_matmul.costs`` records this machine; it needs torch.
+``python -m lookup_matmul.costs`` records this machine.
 """
 
 from lookup_matmul.costs.count import Case, Kernel, kernels

@@ -30,7 +30,7 @@ from lookup_matmul.costs.timing import Call, capture_cuda_graph, time_side_by_si
 from lookup_matmul.inputs import check_device
 
 IDS = {"cpu": 1024, "cuda": 16_384}  # a GPU needs more to work for longer than a launch takes
-DRIVER = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
+DRIVER_COMMAND = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
 BAGS, BAG_SIZE, GRAPH_CALLS = 1024, 16, 10
 BASIC_FORMS = ("lookup", ONE_HOT, PRODUCT)
 PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
@@ -82,7 +82,7 @@ def provenance(device: str) -> dict[str, str | int | None]:
     is_gpu, driver = device == "cuda", None
     if is_gpu:
         with suppress(OSError):  # a container may lack nvidia-smi
-            completed = subprocess.run(DRIVER, capture_output=True, text=True, check=False)
+            completed = subprocess.run(DRIVER_COMMAND, capture_output=True, text=True, check=False)
             driver = completed.stdout.strip() or None
     return {
         "kind": device,

@@ -37,7 +37,7 @@ def compare_outcomes(
     bound: torch.Tensor | float = 0.0,
     mismatch: str = "",
 ) -> Agreement:
-    """Compare two outcomes, whose numbers may differ by ``bound``; none covers a ``mismatch``."""
+    """Compare two outcomes. Numbers may differ by ``bound``; a ``mismatch`` is a difference."""
     a, b = first.output, second.output
     if a is None or b is None:
         failures = {"a": first.failure, "b": second.failure}

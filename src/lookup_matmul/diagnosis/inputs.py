@@ -28,7 +28,7 @@ EXACT = Tolerance()
 
 @dataclass(frozen=True)
 class Batch:
-    """The input as sparse rows, and the form in which a layer gets it; an id is a row of one."""
+    """The input as sparse rows, and the form in which a layer gets it; an id is a one-hot row."""
 
     original: Any  # the caller's object, for callables
     bags: Bags  # int64, one for each output; weights are None if all of them are 1

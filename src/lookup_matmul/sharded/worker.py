@@ -35,8 +35,8 @@ def run_rank(
 ) -> None:
     """Join the process group, run the pickled function, and send its result as a pickle.
 
-    It is ``(None, result)`` or ``(error in one line, traceback)``. The process stays in the group
-    until the parent has all results: others may be in a collective with it.
+    The pickle is ``(None, result)`` or ``(error in one line, traceback)``. The process stays in the
+    group until the parent has all results, since others may be in a collective with it.
     """
     _redirect_output(output_path(folder, rank))
     threading.Thread(target=_exit_with_parent, daemon=True).start()

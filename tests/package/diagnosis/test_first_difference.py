@@ -112,11 +112,11 @@ def test_the_difference_is_that_of_the_outputs():
 def test_a_module_that_is_called_again_is_named_with_its_call():
     """Only the second output of the ReLU differs, or is missing."""
     relu, ones = nn.ReLU(), torch.ones(2)
-    once, doubled = nn.Sequential(relu, nn.Identity()), nn.Sequential(relu, nn.Identity(), relu)
-    difference = first_difference(doubled, once, ones)
+    single, double = nn.Sequential(relu, nn.Identity()), nn.Sequential(relu, nn.Identity(), relu)
+    difference = first_difference(double, single, ones)
     assert (difference.name, difference.call, difference.shapes) == ("0", 2, ())
     assert str(difference).endswith("call 2: not to be compared: model_b does not make this call.")
-    assert "model_a does not make" in str(first_difference(once, doubled, ones))
+    assert "model_a does not make" in str(first_difference(single, double, ones))
 
 
 def test_modules_are_compared_in_the_order_of_the_first_model():
