@@ -87,7 +87,7 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped 
     def _count(self, tree: object, *, new: bool) -> None:
         """Add storages that have grown, and unseen ones if they are new."""
         for leaf in tree_leaves(tree):
-            for dense in _dense_parts(leaf) if isinstance(leaf, torch.Tensor) else ():
+            for dense in _list_dense_parts(leaf) if isinstance(leaf, torch.Tensor) else ():
                 storage = dense.untyped_storage()
                 size = storage.nbytes()
                 by_torch = new and storage.resizable()  # the memory of a NumPy array is not
@@ -97,7 +97,7 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped 
                 self.sizes[storage._cdata] = (storage, size)
 
 
-def _dense_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
+def _list_dense_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
     """Return the dense tensors that a tensor of any layout consists of."""
     if tensor.layout == torch.strided:
         return [tensor]

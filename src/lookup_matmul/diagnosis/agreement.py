@@ -20,7 +20,7 @@ def compare_outputs(pair: Pair) -> Agreement:
 
 def compare_gradients(pair: Pair) -> Agreement:
     """Compare the gradients of both tables for one random gradient of the outputs."""
-    (a, a_layout, a_bound), (b, b_layout, b_bound) = (_gradient(pair, s) for s in pair.sides)
+    (a, a_layout, a_bound), (b, b_layout, b_bound) = (_find_gradient(pair, s) for s in pair.sides)
     if a.output is None or b.output is None:
         return compare_outcomes(a, b)
     layouts = "" if a_layout == b_layout else f"layout {a_layout} in a, {b_layout} in b"
@@ -77,7 +77,7 @@ def compare_outcomes(
     return replace(agreement, first=index, values=(float(a[index]), float(b[index])))
 
 
-def _gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor]:
+def _find_gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor]:
     """Return the gradient of a table, its layout, and the bound of its rounding."""
     no_bound = torch.zeros(0, 0)
     if not side.requires_grad:
@@ -122,7 +122,7 @@ def _bound_output(side: Side, batch: Batch) -> torch.Tensor:
     dtype = side.table.dtype
     # The theorem excludes underflow, which costs at most the smallest normal number per term.
     underflow = terms.unsqueeze(1) * torch.finfo(dtype).smallest_normal
-    factors = _rounding_factors(terms, dtype).unsqueeze(1) + side.relative_error
+    factors = _compute_rounding_factors(terms, dtype).unsqueeze(1) + side.relative_error
     bound = factors * sums + underflow
     if side.kind == "EmbeddingBag" and batch.by_offsets and not side.include_last_offset:
         return F.pad(bound, (0, 0, 0, 1))  # the output has one more row, an empty bag
@@ -136,7 +136,7 @@ def _bound_gradient(side: Side, batch: Batch, output_gradient: torch.Tensor) -> 
     sums = _sum_magnitudes(rows, weights, ids, len(side.table))
     counts = torch.bincount(ids, minlength=len(sums))
     counts += _count_extra_roundings(side, batch) * (counts > 0)
-    return _rounding_factors(counts, side.table.dtype).unsqueeze(1) * sums
+    return _compute_rounding_factors(counts, side.table.dtype).unsqueeze(1) * sums
 
 
 def _sum_magnitudes(
@@ -156,7 +156,7 @@ def _count_extra_roundings(side: Side, batch: Batch) -> int:
     return (weights is not None) + is_converted + (side.mode == "mean")
 
 
-def _rounding_factors(terms: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def _compute_rounding_factors(terms: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     counts, indices = torch.unique(terms.clamp(min=1), return_inverse=True)
     bounds = [rounding_bound(count, dtype) for count in counts.tolist()]
     return torch.tensor(bounds, dtype=torch.float64, device=terms.device)[indices]

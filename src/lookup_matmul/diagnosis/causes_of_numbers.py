@@ -47,7 +47,7 @@ def autocast(pair: Pair) -> list[Remedy]:
     return [Remedy("autocast", advice, lambda pair: replace(pair, autocast=None), evidence)]
 
 
-def _zero_numbers(
+def _propose_zeros(
     name: str,
     advice: str,
     description: str,
@@ -107,7 +107,7 @@ SPECIAL_NUMBERS = (
      "torch.set_flush_denormal(False), or round such numbers to zero in the table",
      "subnormal numbers, which the product takes for zero and a copy keeps", _is_subnormal),
 )  # fmt: skip
-not_finite, negative_zero, subnormal = (partial(_zero_numbers, *row) for row in SPECIAL_NUMBERS)
+not_finite, negative_zero, subnormal = (partial(_propose_zeros, *row) for row in SPECIAL_NUMBERS)
 
 
 def matmul_precision(pair: Pair) -> list[Remedy]:
@@ -129,7 +129,7 @@ def row_scale(pair: Pair) -> list[Remedy]:
         ids, factors, evidence = _find_factors(pair)
         if not evidence:
             return pair
-        table, error = pair.a.table.clone(), _scaling_error(pair)
+        table, error = pair.a.table.clone(), _bound_scaling_error(pair)
         table[ids] = (table[ids].double() * factors).to(table.dtype)
         return pair.with_side(replace(pair.a, stored_table=table, relative_error=error))
 
@@ -137,14 +137,14 @@ def row_scale(pair: Pair) -> list[Remedy]:
     return [Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)]
 
 
-def _scaling_error(pair: Pair) -> float:
+def _bound_scaling_error(pair: Pair) -> float:
     """Bound the relative error of a number that was multiplied or divided."""
     return 4 * max(torch.finfo(side.table.dtype).eps for side in pair.sides)
 
 
 def _find_factors(pair: Pair) -> tuple[torch.Tensor, torch.Tensor, str]:
     """Return the rows that are read, their factors from a to b, and the evidence, if any."""
-    (a, b), error = pair.sides, _scaling_error(pair)
+    (a, b), error = pair.sides, _bound_scaling_error(pair)
     valid = ~pair.batch.out_of_range(min(len(a.table), len(b.table)))
     ids = torch.unique(pair.batch.bags.ids[valid])
     if a.table.shape[1] != b.table.shape[1]:

@@ -91,7 +91,7 @@ def row_order(pair: Pair) -> list[Remedy]:
 
 def _find_moves(a: torch.Tensor, b: torch.Tensor) -> tuple[Moves, str]:
     """Return the moves of rows from a to b, and how the rows are related."""
-    for mark, relation in ((view_bits, "are"), (_directions, "are multiples of")):
+    for mark, relation in ((view_bits, "are"), (_round_directions, "are multiples of")):
         if moves := _match_rows(mark, a, b):
             return moves, relation
     return {}, ""
@@ -124,7 +124,7 @@ def _have_unmatched_rows(a: torch.Tensor, b: torch.Tensor) -> bool:
     return len(rows) > 1 and not any((b == row).all(1).any() for row in (*rows[:2], *rows[-2:]))
 
 
-def _directions(table: torch.Tensor) -> torch.Tensor:
+def _round_directions(table: torch.Tensor) -> torch.Tensor:
     """Return integers that are equal for nearly all multiples of a row, negative ones included."""
     coarse = (64 * F.normalize(table.double().nan_to_num(0.0, 0.0, 0.0))).round()
     coarse = F.pad(coarse, (1, 0))  # so that a row has a first number

@@ -89,7 +89,7 @@ class Pair:
 
 
 @contextmanager
-def isolated_from_caller(device: torch.device) -> Iterator[None]:
+def isolate_from_caller(device: torch.device) -> Iterator[None]:
     """Restore the random state on exit; turn off gradients, inference mode and autocast."""
     devices = [device] if device.type == "cuda" else []
     with (

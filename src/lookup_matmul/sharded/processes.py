@@ -117,7 +117,7 @@ def _receive_results(
             raise TimeoutError(
                 f"no answer of process {', '.join(map(str, pending))} within {timeout_s:g} s; "
                 "stopped. Do all processes call the same collectives in the same order? If so, "
-                "raise timeout_s." + "".join(_output_text(folder, rank) for rank in pending)
+                "raise timeout_s." + "".join(_read_output(folder, rank) for rank in pending)
             )
         for rank in pending:
             if connections[rank] not in ready:
@@ -125,26 +125,26 @@ def _receive_results(
             try:
                 error, result = pickle.loads(connections[rank].recv_bytes())
             except (EOFError, ConnectionError):
-                raise RuntimeError(_exit_message(processes, rank, folder)) from None
+                raise RuntimeError(_describe_exit(processes, rank, folder)) from None
             if error is not None:
-                raise RuntimeError(_error_message(processes, rank, folder, error, result))
+                raise RuntimeError(_describe_error(processes, rank, folder, error, result))
             results[rank] = result
     return [results[rank] for rank in range(len(connections))]
 
 
-def _error_message(
+def _describe_error(
     processes: list[BaseProcess], rank: int, folder: Path, error: str, traceback: str
 ) -> str:
     if "gloo" in error:  # possibly because another process died: report that one
         wait([process.sentinel for process in processes], EXIT_TIMEOUT_S)
         for peer_rank, process in enumerate(processes):
             if process.exitcode is not None:
-                return _exit_message(processes, peer_rank, folder)
-    output_text = _output_text(folder, rank)
+                return _describe_exit(processes, peer_rank, folder)
+    output_text = _read_output(folder, rank)
     return f"process {rank} of {len(processes)} raised {error}\n{traceback}{output_text}"
 
 
-def _exit_message(processes: list[BaseProcess], rank: int, folder: Path) -> str:
+def _describe_exit(processes: list[BaseProcess], rank: int, folder: Path) -> str:
     processes[rank].join(EXIT_TIMEOUT_S)
     code = processes[rank].exitcode
     reason = f"ended with exit code {code}"
@@ -152,12 +152,12 @@ def _exit_message(processes: list[BaseProcess], rank: int, folder: Path) -> str:
         reason = f"was killed by signal {-code}"
     problem = f"process {rank} of {len(processes)} {reason}"
     if output_path(folder, rank).exists():
-        return f"{problem} before it answered; expected it to return.{_output_text(folder, rank)}"
+        return f"{problem} before it answered; expected it to return.{_read_output(folder, rank)}"
     remedy = 'In a script, call run_on_processes under if __name__ == "__main__": only.'
     return f"{problem} before it began. {remedy}"
 
 
-def _output_text(folder: Path, rank: int) -> str:
+def _read_output(folder: Path, rank: int) -> str:
     path = output_path(folder, rank)
     text = path.read_text("utf-8", "replace").strip() if path.exists() else ""
     return f"\nProcess {rank} printed:\n{text[-4000:]}" if text else ""

@@ -31,19 +31,19 @@ def draw_training(
     lines, markers, texts = [], [], []
     for k, (name, group) in enumerate(zip(names, groups, strict=True)):
         x, y = points[:, k, 0], SIZE - points[:, k, 1]
-        name_x, name_y = np.array([_left_edge(frame[k]) for frame in places]).T
+        name_x, name_y = np.array([_find_left_edge(frame[k]) for frame in places]).T
         start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
         color, marker = sheet.CSS_VALUES[COLORS[group]], MARKERS[group]
         lines += [
-            f'<line {start} {_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>',
-            f"<line {_frames(x1=x, y1=y, x2=name_x + NAME_WIDTH / 2, y2=SIZE - name_y)} "
+            f'<line {start} {_write_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>',
+            f"<line {_write_frames(x1=x, y1=y, x2=name_x + NAME_WIDTH / 2, y2=SIZE - name_y)} "
             f'style="stroke: {sheet.CSS_VALUES[sheet.QUIET]}; stroke-dasharray: 1 2"/>',
         ]
         markers.append(
             f'<path d="{marker}" transform="translate({x[-1]:.1f} {y[-1]:.1f})" '
-            f'data-frames="translate;{_join(x, y)}" style="fill: {color}"/>'
+            f'data-frames="translate;{_join_values(x, y)}" style="fill: {color}"/>'
         )
-        name_frames = _frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
+        name_frames = _write_frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
         texts.append(f"<text {name_frames}>{escape(name)}</text>")
     steps = ", ".join(map(str, tables))
     alt = f"{len(names)} points with names, at the steps {steps} of a training."
@@ -57,18 +57,18 @@ def draw_training(
     return sheet.to_steps(SIZE, SIZE, tables, alt, elements)
 
 
-def _left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
+def _find_left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
     """Return where a name begins, in a box of the same width for all names."""
     x, y, alignment = place
     return (x if alignment == "left" else x - NAME_WIDTH), y
 
 
-def _frames(**values: np.ndarray) -> str:
+def _write_frames(**values: np.ndarray) -> str:
     """Return attributes with their last values, and those of all steps for ``frames.js``."""
     last = " ".join(f'{name}="{numbers[-1]:.1f}"' for name, numbers in values.items())
-    return f'{last} data-frames="{" ".join(values)};{_join(*values.values())}"'
+    return f'{last} data-frames="{" ".join(values)};{_join_values(*values.values())}"'
 
 
-def _join(*values: np.ndarray) -> str:
+def _join_values(*values: np.ndarray) -> str:
     """Return the values of each step, separated by semicolons."""
     return ";".join(" ".join(f"{x:.0f}" for x in row) for row in zip(*values, strict=True))
