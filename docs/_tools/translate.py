@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -53,19 +54,19 @@ def main(language: str = "", *names: str) -> None:
 
 def add_code_messages(template: Path) -> None:
     """Add the messages of scripts, HTML templates and extensions to a template."""
-    catalog = read_po(template.open("rb")) if template.exists() else Catalog()
+    catalog = read_po(BytesIO(template.read_bytes())) if template.exists() else Catalog()
     for folder in ("_extensions", "_static", "_templates"):
         extracted = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
-        for file, line, text, *_ in extracted:
-            catalog.add(str(text), locations=[(f"docs/{folder}/{file}", line)])
+        for path, line, text, *_ in extracted:
+            catalog.add(str(text), locations=[(f"docs/{folder}/{path}", line)])
     constants = [HOLDS, *KINDS.values(), *FOOTER.values(), "lookup", "product"]
     constants += [title for titles in TITLES.values() for title in titles]
     constants += [text for reason, link, _ in WHY.values() for text in (reason, link)]
     constants += [text for legend, names in SWITCHES.values() for text in (legend, *names.values())]
     for message in constants:
         catalog.add(message)
-    with template.open("wb") as opened:
-        write_po(opened, catalog, width=0)
+    with template.open("wb") as file:
+        write_po(file, catalog, width=0)
 
 
 if __name__ == "__main__":

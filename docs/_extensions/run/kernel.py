@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
@@ -54,11 +54,8 @@ def prepare_kernels() -> Iterator[Kernels]:
             PACKAGE_VARIABLE: str(package_folder()),
         }
         environment = os.environ | QUIET | variables
-        if sys.platform == "linux":
-            with fork_server(environment) as server:
-                yield Kernels(environment, server)
-        else:
-            yield Kernels(environment, None)
+        with fork_server(environment) if sys.platform == "linux" else nullcontext() as server:
+            yield Kernels(environment, server)
 
 
 async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:

@@ -35,9 +35,7 @@ XMODE = "Minimal"  # an expected error shows its message, not a machine's paths
 FLAGS = [
     f"--InteractiveShell.xmode={XMODE}",
     "--HistoryManager.enabled=False",
-    f"--IPKernelApp.exec_lines={PRINTING}",
-    f"--IPKernelApp.exec_lines={FLUSH_STREAMS}",
-    f"--IPKernelApp.exec_lines={DISTURB}",
+    *(f"--IPKernelApp.exec_lines={code}" for code in (PRINTING, FLUSH_STREAMS, DISTURB)),
 ]
 QUIET = {
     "KINETO_LOG_LEVEL": "99",  # torch's profiler looks for a GPU and logs that there is none
