@@ -97,8 +97,8 @@ def test_votes_of_a_typed_text_are_the_weighted_sum_of_rows(browser, site, text)
     rows = browser.find_elements(By.CSS_SELECTOR, ".votes tbody tr")
     assert len(rows) == len(counts) + bool(counts)
     for row in rows[-1:]:
-        shown = [float(td.text.replace("−", "-")) for td in row.find_elements(By.TAG_NAME, "td")]
-        assert shown == pytest.approx(totals, abs=0.006)
+        numbers = [float(td.text.replace("−", "-")) for td in row.find_elements(By.TAG_NAME, "td")]
+        assert numbers == pytest.approx(totals, abs=0.006)
     libraries = svg["data-votes"].split("|")[1].split(",")
     best = libraries[totals.index(max(totals))] if counts else "No word"
     assert best in browser.find_element(By.CSS_SELECTOR, ".votes [role=status]").text

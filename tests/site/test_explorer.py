@@ -255,8 +255,8 @@ def test_data_and_links_of_each_page(page, site):
     """Data agree with torch and with the directive's options, and the targets of all links exist."""
     tag, data = element(page)
     assert data["state"] == data["state"] | INITIAL.get(page, {})
-    chosen = {switch["name"]: switch["value"] for switch in tag.select("input[checked]")}
-    assert chosen == {name: data["state"][name] for name in chosen}
+    values = {switch["name"]: switch["value"] for switch in tag.select("input[checked]")}
+    assert values == {name: data["state"][name] for name in values}
     offered = [switch["value"] for switch in tag.select("input[type=radio]")]
     every = {
         "tutorials/where-equality-stops": ["", "nan", "bfloat16"],
@@ -386,9 +386,9 @@ def test_keyboard_reaches_all_controls(figure, browser):
     assert number.value_of_css_property("outline-width") == "3px"
     number.send_keys(Keys.ARROW_RIGHT)
     exact = element("explorer")[1]["state"]["table"][3][1]
-    shown = find(figure, ".bits summary + [role=img]")
-    assert shown.accessible_name.startswith(f"lookup {exact:.9g}".replace("-", "−"))
-    assert re.search(r", bits [01]{32}$", shown.accessible_name)
+    bits = find(figure, ".bits summary + [role=img]")
+    assert bits.accessible_name.startswith(f"lookup {exact:.9g}".replace("-", "−"))
+    assert re.search(r", bits [01]{32}$", bits.accessible_name)
     find(figure, "[name=condition][value='']").send_keys(Keys.ARROW_RIGHT)
     assert "3 NaN" in verdict(figure)
     find(figure, ".planted").send_keys(Keys.ARROW_RIGHT)

@@ -140,8 +140,8 @@ def test_a_notebook_runs_with_its_requirements_alone(name, results, executed):
     for cell, output in zip(executed[name], outputs[FIRST_CELLS:], strict=True):
         *streams, displayed, message = output
         errors = [f"error: {message}"] if message else []
-        shown = [data.get("text/html") or data["text/plain"] for data in displayed]
-        actual = [without_varying(text) for text in [*filter(None, streams), *shown, *errors]]
+        contents = [data.get("text/html") or data["text/plain"] for data in displayed]
+        actual = [without_varying(text) for text in [*filter(None, streams), *contents, *errors]]
         expected = texts(cell)
         if PAGES[name].head.get("measures") or name == DOCSTRINGS:
             expected = [text for text in expected if text.startswith("error: ")]

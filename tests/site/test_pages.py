@@ -105,9 +105,9 @@ SHOWN = [
 
 def test_the_page_on_the_notebooks_prints_their_tensors_in_order(pages):
     """All digits are the same."""
-    shown = iter([numbers(text) for text in outputs(pages[NOTEBOOKS])])
+    tensors = iter([numbers(text) for text in outputs(pages[NOTEBOOKS])])
     for before, tensor in SHOWN:
-        assert before + printed(tensor) in shown, f"not shown, or not in this place: {tensor}"
+        assert before + printed(tensor) in tensors, f"not shown, or not in this place: {tensor}"
 
 
 def test_figures_of_the_notebooks_have_captions_and_labels(pages):
@@ -150,30 +150,30 @@ def test_a_tutorial_begins_with_a_figure_and_folds_its_checks(pages, name):
     places = page.select("article svg.drawing, article table.table, article h2")
     first = next(i for i, place in enumerate(places) if place.name != "h2")
     assert first <= 1, "no figure above the first heading or right below it"
-    shown = [
+    open_cells = [
         c.get_text() for c in page.select("article .cell_input") if not c.find_parent("details")
     ]
-    proving = [code for code in shown if "assert" in code]
-    assert len(proving) <= len(shown) / 3, proving
+    assertions = [code for code in open_cells if "assert" in code]
+    assert len(assertions) <= len(open_cells) / 3, assertions
 
 
 def test_every_check_is_listed_and_counted(pages):
     """The list and the footer of each page have the number of checks in the sources."""
-    counted = 0
+    count = 0
     for name in pages:
         for cell in code_cells(name):
             raises = "raises-exception" in cell.metadata.get("tags", [])
-            counted += 1 if raises else len(find_kinds(cell.source))
-    assert counted >= 483
-    listed = pages["checked"].select("article tbody tr")
-    assert [cell.get_text(strip=True) for cell in listed[0].select("td")][1] == f"{counted:,}"
+            count += 1 if raises else len(find_kinds(cell.source))
+    assert count >= 483
+    rows = pages["checked"].select("article tbody tr")
+    assert [cell.get_text(strip=True) for cell in rows[0].select("td")][1] == f"{count:,}"
     for name, page in pages.items():
-        assert f"{counted:,} checks passed in this build" in page.get_text(), name
+        assert f"{count:,} checks passed in this build" in page.get_text(), name
     lists = [page for name, page in pages.items() if name.startswith("checked/")]
     sums = [fold.summary.get_text() for page in lists for fold in page.select("details.ledger")]
     matches = [re.match(r"([\d,]+) check", text) for text in sums]
-    assert sum(int(match[1].replace(",", "")) for match in matches if match) == counted
-    assert f"{counted:,}" in pages["index"].select_one("article").get_text()
+    assert sum(int(match[1].replace(",", "")) for match in matches if match) == count
+    assert f"{count:,}" in pages["index"].select_one("article").get_text()
 
 
 def test_no_check_is_listed_under_a_cited_sentence(pages):

@@ -206,8 +206,8 @@ def test_text_and_code_survive_a_markdown_parser(texts):
     (opening, inline, _) = MarkdownIt().parse(block)
     assert opening.type == "paragraph_open"
     assert {token.type for token in inline.children} <= {"text", "text_special", "code_inline"}
-    shown = "".join(token.content for token in inline.children)
-    assert shown.split() == paragraph.astext().split()
+    content = "".join(token.content for token in inline.children)
+    assert content.split() == paragraph.astext().split()
 
 
 def test_an_unknown_node_is_a_warning(caplog):
@@ -224,14 +224,14 @@ def test_copying_omits_prompts_and_outputs(browser, address):
     open_page(browser, address, "reference/forms", 1300, "light")
     blocks = browser.find_elements("css selector", "div.highlight pre")
     code = next(block for block in blocks if ">>> " in block.text)
-    shown = code.text
+    text = code.text
     button = code.find_element("xpath", "following-sibling::button")
     ActionChains(browser).scroll_to_element(code).move_to_element(code).click(button).perform()
     read = "navigator.clipboard.readText().then(arguments[0], e => arguments[0](String(e)))"
-    copied = browser.execute_async_script(read)
-    typed = [line[4:] for line in shown.splitlines() if line.startswith((">>> ", "... "))]
-    assert copied.splitlines() == typed
-    assert len(typed) < len(shown.splitlines()), "the example has no output"
+    clipboard = browser.execute_async_script(read)
+    input_lines = [line[4:] for line in text.splitlines() if line.startswith((">>> ", "... "))]
+    assert clipboard.splitlines() == input_lines
+    assert len(input_lines) < len(text.splitlines()), "the example has no output"
     open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
     assert browser.find_elements("css selector", ".cell_input button.copybtn")
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")

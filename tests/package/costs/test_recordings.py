@@ -159,7 +159,7 @@ def test_a_time_has_three_digits_and_a_unit(seconds, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "markdown"),
     [
         ("![](https://example.org/a.png)", r"\!\[\](https://example.org/a.png)"),
         ("{raw}`<b>x</b>`", r"\{raw\}\`\<b\>x\</b\>\`"),
@@ -168,7 +168,7 @@ def test_a_time_has_three_digits_and_a_unit(seconds, text):
         ("a\n\n# b", "a # b"),
     ],
 )
-def test_escaped_text_is_shown_as_it_is(text, shown):
+def test_escaped_text_is_shown_as_it_is(text, markdown):
     """Each character that could be markup follows a backslash, on one line."""
-    assert escaped(text) == shown
-    assert re.sub(r"\\(\W|_)", r"\1", shown) == " ".join(text.split())
+    assert escaped(text) == markdown
+    assert re.sub(r"\\(\W|_)", r"\1", markdown) == " ".join(text.split())

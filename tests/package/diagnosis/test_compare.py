@@ -70,11 +70,11 @@ def assert_causes(report, *names):
 
 def with_pairs(make_pair, causes, new_causes):
     """Return test cases: every cause alone, and every pair with a new cause that hides none."""
-    chosen = [{name} for name in causes]
-    chosen += [set(pair) for pair in combinations(causes, 2) if set(pair) & set(new_causes)]
-    chosen = [names for names in chosen if names not in HIDDEN]
+    pairs = [set(pair) for pair in combinations(causes, 2) if set(pair) & set(new_causes)]
     return [
-        pytest.param(make_pair, names, causes, id=" and ".join(sorted(names))) for names in chosen
+        pytest.param(make_pair, names, causes, id=" and ".join(sorted(names)))
+        for names in [*({name} for name in causes), *pairs]
+        if names not in HIDDEN
     ]
 
 

@@ -57,12 +57,14 @@ def is_true_of_outputs(sentence, a, b):
     match = re.fullmatch(pattern, sentence)
     assert match, sentence
     index = tuple(np.argwhere(differs)[0])
-    shown = [float(match[4]), float(match[5])]
-    assert str(shown[0]) != str(shown[1]) or np.isnan(shown).all()
+    values = [float(match[4]), float(match[5])]
+    assert str(values[0]) != str(values[1]) or np.isnan(values).all()
     counts = int(match[1]), int(match[2]), match[3]
-    return counts == (differs.sum(), x.size, ", ".join(map(str, index))) and shown == pytest.approx(
-        [x[index], y[index]], rel=1e-5, nan_ok=True
-    )
+    return counts == (
+        differs.sum(),
+        x.size,
+        ", ".join(map(str, index)),
+    ) and values == pytest.approx([x[index], y[index]], rel=1e-5, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -111,9 +113,9 @@ def test_sentences_about_two_tables_are_true(seed):
     elif match := re.search(r"lengths are (.*) in a .* and (.*) in b", cause.evidence):
         for limits, table in zip(match.groups(), (a, b), strict=True):
             lengths = np.linalg.norm(table[ids][table[ids].any(1)], axis=1)
-            shown = [float(limit) for limit in limits.split(" to ")]
+            range_ends = [float(limit) for limit in limits.split(" to ")]
             expected = lengths.min(), lengths.max()
-            assert (shown[0], shown[-1]) == pytest.approx(expected, rel=1e-2)
+            assert (range_ends[0], range_ends[-1]) == pytest.approx(expected, rel=1e-2)
     elif cause.name == "reshaped weight":
         assert (a == b.reshape(a.T.shape).T).all() or (b == a.reshape(a.T.shape).T).all()
     elif cause.name == "weights":
