@@ -33,8 +33,8 @@ def unasserted(page: Page) -> Findings:
                 yield line, "the result of this comparison is dropped; assert what has to hold"
             if get_name(value) in COMPARISONS:
                 operands = set().union(*map(_names_in, value.args))
-                asserted = set().union(*map(_names_in, map(parse_cell, checks)))
-                if not (is_shown and operands <= asserted):
+                asserted_names = set().union(*map(_names_in, map(parse_cell, checks)))
+                if not (is_shown and operands <= asserted_names):
                     message = f"no assertion reads the result of {get_name(value)}"
                     yield line, f"{message}; assert what has to hold"
 
@@ -43,7 +43,7 @@ def cannot_fail(page: Page) -> Findings:
     """Find assertions whose failure is caught, or that test constants only."""
     for cell in read_cells(page):
         bodies = [node.body for _, node in cell.nodes() if _catches_failures(node)]
-        caught = {node for body in bodies for part in body for node in ast.walk(part)}
+        caught_nodes = {node for body in bodies for part in body for node in ast.walk(part)}
         for line, node in cell.nodes():
             if not find_kind(node):
                 continue
@@ -51,7 +51,7 @@ def cannot_fail(page: Page) -> Findings:
             test: Any = operands[0] if operands else node
             is_choice = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
             alternatives = test.values if is_choice else []
-            if node in caught:
+            if node in caught_nodes:
                 yield line, "the code around it catches the failure of this assertion; let it fail"
             elif all(map(_is_constant, operands or [test])) or any(map(_is_constant, alternatives)):
                 yield line, "a constant decides this assertion; assert what the page computed"

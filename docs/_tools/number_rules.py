@@ -33,17 +33,17 @@ def untraced(page: Page) -> Findings:
     """
     in_code = _find_numbers(page)
     for paragraph in _read_paragraphs(page.text):
-        linked = {name for _, text in paragraph for name in LINK.findall(text)}
-        typed = [
+        linked_names = {name for _, text in paragraph for name in LINK.findall(text)}
+        untraced_numbers = [
             (line, *parts)
             for line, text in paragraph
             if "{cite" not in text
             for parts in _find_exact_numbers(text)
             if not _matches_any(in_code, *parts)
         ]
-        paths = [path for name in linked if (path := page.path.parent / name).is_file()]
-        in_linked = set[float]().union(*map(_read_numbers, paths if typed else ()))
-        for line, *parts in typed:
+        paths = [path for name in linked_names if (path := page.path.parent / name).is_file()]
+        in_linked = set[float]().union(*map(_read_numbers, paths if untraced_numbers else ()))
+        for line, *parts in untraced_numbers:
             if not _matches_any(in_linked, *parts):
                 message = f"the number {''.join(parts)!r} is in no code here, so it may be wrong"
                 yield line, f"{message}; glue it, or cite or link its source in the sentence"

@@ -32,8 +32,8 @@ def main(language: str = "", *names: str) -> None:
     for locale in runpy.run_path(str(ROOT / "docs" / "conf.py"))["languages"]:
         folder = LOCALES / locale / "LC_MESSAGES"
         catalogs = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.po"))
-        started = names if locale == language else ()
-        pages[locale] = {"sphinx", *started, *map(Path.as_posix, catalogs)}
+        new_names = names if locale == language else ()
+        pages[locale] = {"sphinx", *new_names, *map(Path.as_posix, catalogs)}
     if language and language not in pages:
         sys.exit(f"{language!r} is no language of docs/conf.py, expected one of {sorted(pages)}")
     shutil.rmtree(TEMPLATES, ignore_errors=True)
@@ -56,8 +56,8 @@ def add_code_messages(template: Path) -> None:
     """Add the messages of scripts, HTML templates and extensions to a template."""
     catalog = read_po(BytesIO(template.read_bytes())) if template.exists() else Catalog()
     for folder in ("_extensions", "_static", "_templates"):
-        extracted = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
-        for path, line, text, *_ in extracted:
+        messages = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
+        for path, line, text, *_ in messages:
             catalog.add(str(text), locations=[(f"docs/{folder}/{path}", line)])
     constants = [HOLDS, *KINDS.values(), *FOOTER.values(), "lookup", "product"]
     constants += [title for titles in TITLES.values() for title in titles]

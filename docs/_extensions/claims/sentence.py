@@ -41,8 +41,8 @@ def write_prose(node: nodes.Node) -> str:
     copy = node.deepcopy()
     for source in list(copy.findall(addnodes.pending_xref)):
         if source.get("refdomain") == "cite":
-            named = source["reftype"] == "t" and source["reftarget"] in sources
-            name = _name_author(sources[source["reftarget"]]) if named else ""
+            has_author = source["reftype"] == "t" and source["reftarget"] in sources
+            name = _name_author(sources[source["reftarget"]]) if has_author else ""
             source.parent.replace(source, nodes.Text(name))
     for formula in list(copy.findall(nodes.math)):
         text = formula.astext()

@@ -38,11 +38,11 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     paths = [path for path in Path(app.outdir).rglob("*.html") if excluded.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
     previous = [path for path in (static / SHEET, static / FORMULA_SHEET) if path.exists()]
-    written = {path.name: path.read_text("utf-8") for path in previous}
+    sheet_texts = {path.name: path.read_text("utf-8") for path in previous}
     # A page that this build did not write links to the merged sheet, whose header names its parts.
-    header, previous_digest = parse_header(written.get(SHEET, ""))
-    linked = [name for page in pages.values() for _, name in LINK.findall(page)]
-    names = [name for name in dict.fromkeys([*header, *linked]) if (static / name).exists()]
+    header, previous_digest = parse_header(sheet_texts.get(SHEET, ""))
+    linked_names = [name for page in pages.values() for _, name in LINK.findall(page)]
+    names = [name for name in dict.fromkeys([*header, *linked_names]) if (static / name).exists()]
     names = [name for name in names if name not in (SHEET, FORMULA_SHEET)]
     files = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
     files -= {static / name for name in (*names, SHEET, FORMULA_SHEET)}
@@ -61,20 +61,20 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     inputs = "\0".join([*sheets.values(), *sorted(used), *map(chr, sorted(signs))])
     data = [*(path.read_bytes() for path in DEPENDENCIES), inputs.encode()]
     digest = sha256(b"".join(data)).hexdigest()
-    if len(written) < 2 or previous_digest != digest:
+    if len(sheet_texts) < 2 or previous_digest != digest:
         css = subset_icons(purge(sheets, used), static)
         # The sheet with the digest is written last, so an interrupted build writes both again.
-        written = {
+        sheet_texts = {
             FORMULA_SHEET: write_font_face(signs),
             SHEET: f"/* {' '.join([*names, digest])} */\n{css}\n",
         }
-    delete_files(static, keep=needed | find_referenced_files(files, written.values()))
-    for name, text in written.items():
+    delete_files(static, keep=needed | find_referenced_files(files, sheet_texts.values()))
+    for name, text in sheet_texts.items():
         partial = static / f"{name}.partial"
         partial.write_text(text, "utf-8")
         partial.replace(static / name)  # atomic, so a browser never loads half a file
     for path, page in pages.items():
-        if (linked_page := link_sheets(page, written)) != page:
+        if (linked_page := link_sheets(page, sheet_texts)) != page:
             path.write_text(linked_page, "utf-8")
 
 
@@ -102,12 +102,12 @@ def read_sheet(static: Path, path: Path) -> dict[str, str]:
 
 def find_referenced_files(files: set[Path], texts: Iterable[str]) -> set[Path]:
     """Return the files whose names are in the texts, and those that these files name in turn."""
-    referenced: set[Path] = set()
+    matches: set[Path] = set()
     while texts := list(texts):
-        new = {path for path in files - referenced if any(path.name in text for text in texts)}
-        referenced |= new
+        new = {path for path in files - matches if any(path.name in text for text in texts)}
+        matches |= new
         texts = [path.read_text("utf-8") for path in new if path.suffix in READABLE]
-    return referenced
+    return matches
 
 
 def delete_files(folder: Path, keep: set[Path]) -> None:

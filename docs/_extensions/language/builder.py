@@ -110,5 +110,5 @@ def mark_english_links(app: Sphinx, exception: Exception | None) -> None:
             return f'{link[0]}hreflang="en" ' if link[1] == root else link[0]
 
         page = path.read_text("utf-8")
-        if (marked := LINK.sub(mark, page)) != page:
-            path.write_text(marked, "utf-8")
+        if (new_page := LINK.sub(mark, page)) != page:
+            path.write_text(new_page, "utf-8")

@@ -62,38 +62,38 @@ def write_page_notebook(
 
 def make_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     """Return the notebook cells of a page."""
-    executed = get_page(app, docname).cells
-    cited: dict[str, str] = {}
+    page_cells = get_page(app, docname).cells
+    bibliography: dict[str, str] = {}
     base = app.config.html_baseurl
     page_url = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
-    pieces = _split_page(tree, make_link_resolver(app, docname, tree, page_url, cited), 0)
+    pieces = _split_page(tree, make_link_resolver(app, docname, tree, page_url, bibliography), 0)
     title = app.env.titles[docname].astext()
     name = f"[{title}](<{page_url}>)" if page_url else f"the page `{docname}`"
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
-    remaining = [index for index, cell in enumerate(executed) if cell.cell_type == "code"]
+    remaining = [index for index, cell in enumerate(page_cells) if cell.cell_type == "code"]
     cells = [
         markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
-        *make_first_cells((executed[index].source for index in remaining), wheel_address(app)),
+        *make_first_cells((page_cells[index].source for index in remaining), wheel_address(app)),
     ]
-    for piece in (*pieces, len(executed)):
+    for piece in (*pieces, len(page_cells)):
         if isinstance(piece, int):  # cells that the page removed come before their successor
             while remaining and remaining[0] <= piece:
-                cells += convert_cell(executed[remaining.pop(0)])
+                cells += convert_cell(page_cells[remaining.pop(0)])
         elif cells[-1]["cell_type"] == "code" or piece.startswith("#"):
             cells.append(markdown_cell(piece))
         else:
             cells[-1]["source"] += f"\n\n{piece}"
-    if cited:
-        labels = sorted(cited, key=lambda label: (len(label), label))
-        sources = "\n".join(f"- \\[{label}\\] {cited[label]}" for label in labels)
+    if bibliography:
+        labels = sorted(bibliography, key=lambda label: (len(label), label))
+        sources = "\n".join(f"- \\[{label}\\] {bibliography[label]}" for label in labels)
         cells.append(markdown_cell(f"## Sources of this notebook\n\n{sources}"))
     return cells
 
 
 def make_link_resolver(
-    app: Sphinx, docname: str, tree: nodes.document, page_url: str, cited: dict[str, str]
+    app: Sphinx, docname: str, tree: nodes.document, page_url: str, bibliography: dict[str, str]
 ) -> Link:
-    """Return a function from a reference to its URL, which also adds cited sources to ``cited``."""
+    """Return a function from reference to URL, which adds cited sources to ``bibliography``."""
     headings = {
         anchor: section.next_node(nodes.title).astext()  # type: ignore[union-attr]
         for section in tree.findall(nodes.section)
@@ -110,7 +110,7 @@ def make_link_resolver(
         if uri in citations:
             entry = citations[uri].tooltip_entry
             source = " ".join(entry.text.render_as("markdown").split())
-            cited[entry.label] = BACKSLASH.sub(r"\1", source)
+            bibliography[entry.label] = BACKSLASH.sub(r"\1", source)
         if "://" in uri or uri.startswith("mailto:"):
             return uri
         if not path and anchor in headings:  # Jupyter makes an anchor of a heading's text

@@ -43,13 +43,13 @@ def prepare_kernels() -> Iterator[Kernels]:
     Where a process with libraries cannot be forked safely, kernels are started without a server.
     """
     with TemporaryDirectory(prefix="lookup-") as folder:
-        compiled = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
+        inductor_folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
         python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
         variables = {
             "IPYTHONDIR": folder,
             "MPLCONFIGDIR": folder,
             "TMPDIR": folder,
-            "TORCHINDUCTOR_CACHE_DIR": compiled,
+            "TORCHINDUCTOR_CACHE_DIR": inductor_folder,
             "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
             PACKAGE_VARIABLE: str(package_folder()),
         }
@@ -159,20 +159,20 @@ def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
     MyST-NB and nbclient do it in a time that grows with the square of a line's length.
     """
-    merged, streams = list[NotebookNode](), dict[str, NotebookNode]()
+    results, streams = list[NotebookNode](), dict[str, NotebookNode]()
     for output in outputs:
         if output.output_type != "stream":
-            merged.append(output)
+            results.append(output)
         elif output.name in streams:
             streams[output.name].text += output.text
         else:
-            merged.append(output)
+            results.append(output)
             streams[output.name] = output
     for stream in streams.values():
         # A carriage return starts the line again, as progress bars do.
         lines = (line.rpartition("\r")[2] for line in stream.text.rstrip().split("\n"))
         stream.text = "\n".join(lines) + "\n"
-    return merged
+    return results
 
 
 async def _read_assertions(

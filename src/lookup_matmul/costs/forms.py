@@ -65,8 +65,8 @@ def check_result(case: Case, inputs: list[torch.Tensor], result: torch.Tensor) -
         zeros, terms = torch.zeros_like(table), int(ids.bincount().max())
         expected, sizes = (zeros.index_add(0, ids, a) for a in (row_gradients, row_gradients.abs()))
     elif case.bags:
-        weighted = (expected * weights.unsqueeze(1)).view(case.bags, -1, case.dim)
-        expected, sizes = weighted.sum(1), weighted.abs().sum(1)
+        weighted_rows = (expected * weights.unsqueeze(1)).view(case.bags, -1, case.dim)
+        expected, sizes = weighted_rows.sum(1), weighted_rows.abs().sum(1)
         terms = case.ids // case.bags + 1  # each product is rounded before the sum
     if is_backward and DTYPES[case.dtype] != torch.float32:  # to be rounded once, after its sum
         bound = rounding_bound(terms, torch.float32) + torch.finfo(DTYPES[case.dtype]).eps

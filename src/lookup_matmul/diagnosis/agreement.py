@@ -26,8 +26,8 @@ def compare_gradients(pair: Pair) -> Agreement:
     layouts = "" if a_layout == b_layout else f"layout {a_layout} in a, {b_layout} in b"
     rows = min(len(a.output), len(b.output))  # no id asks for rows that only one table has
     bound = a_bound[:rows] + b_bound[:rows] if a_bound.shape[1] == b_bound.shape[1] else 0.0
-    shared = (Outcome(a.output[:rows]), Outcome(b.output[:rows]))
-    return compare_outcomes(*shared, pair.tolerance, bound, layouts)
+    outcomes = (Outcome(a.output[:rows]), Outcome(b.output[:rows]))
+    return compare_outcomes(*outcomes, pair.tolerance, bound, layouts)
 
 
 def compare_outcomes(
@@ -48,18 +48,18 @@ def compare_outcomes(
         return Agreement(report.DIFFERENT, reason=reason)
     gap = difference(a, b).nan_to_num(torch.inf, torch.inf)
     gap = gap.masked_fill(a.isnan() & b.isnan(), 0.0)
-    rounded = torch.as_tensor(bound, dtype=torch.float64, device=gap.device)
-    accepted = torch.maximum(rounded, tolerance.atol + tolerance.rtol * b.double().abs())
+    rounding = torch.as_tensor(bound, dtype=torch.float64, device=gap.device)
+    allowance = torch.maximum(rounding, tolerance.atol + tolerance.rtol * b.double().abs())
     # A bound that overflows allows no infinity.
-    mask = (gap > accepted) | gap.isinf()
+    mask = (gap > allowance) | gap.isinf()
     dtypes = f"dtype {a.dtype} in a, {b.dtype} in b" if a.dtype != b.dtype else ""
     verdict = report.DIFFERENT
     if not mismatch and not mask.any():
-        mask = gap > rounded
+        mask = gap > rounding
         if dtypes or mask.any():
             verdict = report.TOLERANCE if any(tolerance) else report.DIFFERENT
         elif (mask := bits_differ(a, b)).any():
-            verdict = report.ROUNDING if rounded.any() else report.VALUE
+            verdict = report.ROUNDING if rounding.any() else report.VALUE
         else:
             verdict = report.BITS
     agreement = Agreement(
@@ -67,7 +67,7 @@ def compare_outcomes(
         total=a.numel(),
         differing=int(mask.sum()),
         largest=float(gap.max()) if a.numel() else 0.0,
-        bound=float(rounded.max()) if rounded.numel() else 0.0,
+        bound=float(rounding.max()) if rounding.numel() else 0.0,
         reason="; ".join(filter(None, (mismatch, dtypes))),
         **tolerance._asdict(),
     )

@@ -37,8 +37,8 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
         tokens = torch.empty_strided(weight.shape, weight.stride(), dtype=torch.int64).copy_(tokens)
         sheet.text(X, top + 0.55, f"Memory of the {name}", QUIET, "start")
         draw_numbers(X, top + 1.0, numbers, tokens.as_strided((rows * dim,), (1,)))
-        listed = ", ".join(f"{number:.4g}" for number in numbers.tolist())
-        sentences.append(f"Memory of the {name}: {listed}.")
+        listing = ", ".join(f"{number:.4g}" for number in numbers.tolist())
+        sentences.append(f"Memory of the {name}: {listing}.")
         top += 2.1
     return sheet.to_drawing(
         f"The Embedding has {rows} rows of {dim}, the Linear {dim} rows of {rows}: "

@@ -14,8 +14,8 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
     tensors = {name: output.detach() for name, output in outputs.items()}
     (a, first), (b, second) = tensors.items()
     texts = {name: list(map(format_values, output)) for name, output in tensors.items()}
-    shared = min(len(first), len(second))
-    differs = bits_differ(first[:shared], second[:shared])
+    shared_rows = min(len(first), len(second))
+    differs = bits_differ(first[:shared_rows], second[:shared_rows])
     labels = labels or [f"row {i}" for i in range(max(len(first), len(second)))]
     sheet, top = Sheet(cell_x(first.shape[1]) + 8), 0.0
     for name, rows in texts.items():
@@ -25,14 +25,14 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
             sheet.text(cell_x(0) - 6, y + 0.5, labels[i], QUIET, "end")
             for j, text in enumerate(row):
                 cell = (cell_x(j), y, CELL_WIDTH, text)
-                if i >= shared or differs[i, j]:
+                if i >= shared_rows or differs[i, j]:
                     sheet.cell(*cell, INK, True, colors=(PICK, MARK), stroke_width=1.6)
                 else:
                     sheet.cell(*cell, QUIET)
         top += len(rows) + 1.5
-    count = int(differs.sum()) + first[shared:].numel()
+    count = int(differs.sum()) + first[shared_rows:].numel()
     sentences = [f"{count} of {first.numel()} numbers differ."]
-    for i in range(shared):
+    for i in range(shared_rows):
         pairs = [
             f"column {j} is {texts[a][i][j]} in {a}, {texts[b][i][j]} in {b}"
             for j in differs[i].nonzero().flatten().tolist()
@@ -40,6 +40,6 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
         if pairs:
             sentences.append(f"{labels[i]}: {'; '.join(pairs)}.")
     for name, output in tensors.items():
-        if len(output) > shared:
-            sentences.append(f"{name} has {len(output)} rows, the other {shared}.")
+        if len(output) > shared_rows:
+            sentences.append(f"{name} has {len(output)} rows, the other {shared_rows}.")
     return sheet.to_drawing(" ".join(sentences))

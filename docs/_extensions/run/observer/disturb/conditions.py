@@ -91,16 +91,16 @@ def _build_template(node: ast.expr, operands: Operands) -> ast.expr | None:
     if any(option.arg is None for option in node.keywords):
         return None
     if name in REDUCTIONS and isinstance(function, ast.Attribute) and not node.args:
-        reduced = _build_template(function.value, operands)
-        return reduced and ast.Call(ast.Attribute(reduced, name, ast.Load()), [], [])
+        operand = _build_template(function.value, operands)
+        return operand and ast.Call(ast.Attribute(operand, name, ast.Load()), [], [])
     if name not in PREDICATES:
         return None
     if isinstance(function, ast.Attribute):  # of a module or a tensor
-        called: ast.expr = ast.Attribute(take(function.value), name, ast.Load())
+        callee: ast.expr = ast.Attribute(take(function.value), name, ast.Load())
     else:
-        called = take(function, False)
+        callee = take(function, False)
     # A type test with another class raises an error, which proves nothing.
     count = 1 if name in TYPE_TESTS else 2
     args = [take(arg, index < count) for index, arg in enumerate(node.args)]
     options = [ast.keyword(option.arg, take(option.value, False)) for option in node.keywords]
-    return ast.Call(called, args, options)
+    return ast.Call(callee, args, options)
