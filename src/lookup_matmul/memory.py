@@ -97,10 +97,12 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped 
                 self.sizes[storage._cdata] = (storage, size)
 
 
-def _list_dense_parts(tensor: torch.Tensor) -> list[torch.Tensor]:
+def _list_dense_parts(tensor: Any) -> list[torch.Tensor]:
     """Return the dense tensors that a tensor of any layout consists of."""
     if tensor.layout == torch.strided:
         return [tensor]
+    if tensor.layout == torch.jagged:
+        return [tensor.values(), tensor.offsets()]
     if tensor.layout == torch.sparse_coo:
         return [tensor._indices(), tensor._values()]
     if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):

@@ -10,6 +10,7 @@ from lookup_matmul.memory import allocation_sizes
 IDS, WEIGHT = torch.randint(50, (64,)), torch.randn(50, 16)
 OUT, EYE = torch.empty_like(WEIGHT), torch.eye(8)
 COO, CSR, CSC = EYE.to_sparse(), EYE.to_sparse_csr(), EYE.to_sparse_csc()
+JAGGED = torch.nested.nested_tensor([EYE[:3], EYE[3:]], layout=torch.jagged)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
@@ -50,6 +51,7 @@ CALLS = {
     "COO": (lambda: COO.clone(), (2 * 8) * 8 + 8 * 4),  # indices and values
     "CSR": (lambda: CSR.clone(), (9 + 8) * 8 + 8 * 4),
     "CSC": (lambda: CSC.clone(), (9 + 8) * 8 + 8 * 4),
+    "jagged": (lambda: JAGGED.clone(), 8 * 8 * 4),  # the offsets are shared
 }
 
 
