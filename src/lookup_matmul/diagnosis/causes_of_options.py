@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lookup_matmul.diagnosis.layers import Side, format_rows, join_labels
+from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair, renormalize
 from lookup_matmul.diagnosis.search import ProposeRemedies, Remedy, change_both, set_options
 from lookup_matmul.equality import bits_differ
@@ -189,8 +189,8 @@ def _propose_option(
     if not sides:
         return []
     rows = " and ".join(str(side.padding_idx) for side in sides)
-    text = evidence.format(join_labels(sides), rows)
-    return [Remedy(name, advice, set_options(**{option: value}), text)]
+    labels = " and ".join(side.label for side in sides)
+    return [Remedy(name, advice, set_options(**{option: value}), evidence.format(labels, rows))]
 
 
 # Name, option and its value without an effect, evidence, and advice.

@@ -1,6 +1,6 @@
 """Describe a layer as data: its table and its options, which a remedy can change."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -51,11 +51,6 @@ class Side:
         """Return the caller's expression for the table."""
         expressions = {"table": self.name, "Linear": f"{self.name}.weight.T"}
         return expressions.get(self.kind, f"{self.name}.weight")
-
-
-def join_labels(sides: Sequence[Side]) -> str:
-    """Return the labels of sides, joined by "and"."""
-    return " and ".join(side.label for side in sides)
 
 
 def format_rows(rows: Iterable[int]) -> str:

@@ -31,7 +31,10 @@ def draw_training(
     lines, markers, texts = [], [], []
     for k, (name, group) in enumerate(zip(names, groups, strict=True)):
         x, y = points[:, k, 0], SIZE - points[:, k, 1]
-        name_x, name_y = np.array([_find_left_edge(frame[k]) for frame in places]).T
+        # A name begins in a box of the same width for all names.
+        ends = [frame[k] for frame in places]
+        name_x = np.array([end - NAME_WIDTH * (side == "right") for end, _, side in ends])
+        name_y = np.array([middle for _, middle, _ in ends])
         start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
         color, marker = sheet.CSS_VALUES[COLORS[group]], MARKERS[group]
         lines += [
@@ -55,12 +58,6 @@ def draw_training(
         f'font-size: {sheet.FONT_SIZE:g}px; {TEXT_OUTLINE}">{"".join(texts)}</g>'
     )
     return sheet.to_steps(SIZE, SIZE, tables, alt, elements)
-
-
-def _find_left_edge(place: tuple[float, float, str]) -> tuple[float, float]:
-    """Return where a name begins, in a box of the same width for all names."""
-    x, y, alignment = place
-    return (x if alignment == "left" else x - NAME_WIDTH), y
 
 
 def _write_frames(**values: np.ndarray) -> str:
