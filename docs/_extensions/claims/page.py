@@ -63,7 +63,7 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             continue
         anchor = f"check-{len(claims.checks) + 1}" if kinds else None
         if anchor:
-            check = Check(anchor, _find_section_title(place), find_sentence(place), kinds)
+            check = Check(anchor, find_section_title(place), find_sentence(place), kinds)
             claims.checks.append(check)
         if index in containers:
             fold_cell(containers[index], cell, kinds, anchor)
@@ -80,7 +80,7 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
 
 
-def _find_section_title(place: nodes.Element) -> str:
+def find_section_title(place: nodes.Element) -> str:
     """Return the title of the section around a node."""
     while place.parent is not None and not isinstance(place, nodes.section):
         place = place.parent

@@ -40,9 +40,10 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     previous = [path for path in (static / SHEET, static / FORMULA_SHEET) if path.exists()]
     sheet_texts = {path.name: path.read_text("utf-8") for path in previous}
     # A page that this build did not write links to the merged sheet, whose header names its parts.
-    header, previous_digest = parse_header(sheet_texts.get(SHEET, ""))
+    header = sheet_texts.get(SHEET, "").partition("\n")[0]
+    *parts, previous_digest = header[3:-3].split() or [""]  # between the marks of a comment
     linked_names = [name for page in pages.values() for _, name in LINK.findall(page)]
-    names = [name for name in dict.fromkeys([*header, *linked_names]) if (static / name).exists()]
+    names = [name for name in dict.fromkeys([*parts, *linked_names]) if (static / name).exists()]
     names = [name for name in names if name not in (SHEET, FORMULA_SHEET)]
     files = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
     files -= {static / name for name in (*names, SHEET, FORMULA_SHEET)}
@@ -76,12 +77,6 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     for path, page in pages.items():
         if (linked_page := link_sheets(page, sheet_texts)) != page:
             path.write_text(linked_page, "utf-8")
-
-
-def parse_header(sheet: str) -> tuple[list[str], str]:
-    """Return the names of the merged sheets and the digest; empty if the header is missing."""
-    *names, digest = sheet.partition("\n")[0][3:-3].split() or [""]
-    return names, digest
 
 
 def read_sheet(static: Path, path: Path) -> dict[str, str]:

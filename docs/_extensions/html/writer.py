@@ -11,6 +11,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.writers.html5 import HTML5Translator
 
+from _extensions.claims.page import find_section_title
+
 # Tokens in the default color of code: half of the elements of a page with code.
 UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Operator, Punctuation}
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
@@ -41,7 +43,7 @@ class AccessibleTranslator(HTML5Translator):
         """
         is_html_output = isinstance(node, nodes.raw) and "output" in node["classes"]
         if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
-            name = self.attval(name_table(node))
+            name = self.attval(f"Table: {find_section_title(node)}")
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"
@@ -89,11 +91,3 @@ class AccessibleTranslator(HTML5Translator):
             self.protect_literal_text = 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
         self.protect_literal_text = depth
-
-
-def name_table(table: nodes.Element) -> str:
-    """Return a table's name for screen readers, made from the title of its section."""
-    parent = table.parent
-    while not isinstance(parent, nodes.section):
-        parent = parent.parent
-    return f"Table: {parent[0].astext()}"

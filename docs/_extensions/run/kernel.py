@@ -87,7 +87,10 @@ async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
         succeeded = await _run_cells(client, manager, environment, working_directory, page)
         page.run.failed = not succeeded
         if succeeded and client.code_cells_executed:
-            page.run.digests = _read_log(log)
+            # The digest of each path that the page read, as of its first reading.
+            lines = reversed(log.read_text("utf-8", "surrogateescape").splitlines())
+            records = (line.split(" ", 1) for line in lines)
+            page.run.digests = {path: digest for digest, path in records}
 
 
 async def _run_cells(
@@ -194,9 +197,3 @@ async def _read_assertions(
 def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _read_log(log: Path) -> dict[str, str]:
-    """Return the digest of each path that a page read, as of its first reading."""
-    lines = reversed(log.read_text("utf-8", "surrogateescape").splitlines())
-    return {path: digest for digest, path in (line.split(" ", 1) for line in lines)}

@@ -77,7 +77,8 @@ class Disturber(ast.NodeTransformer):
         check.changed = [index for index, (_, is_changed) in enumerate(operands) if is_changed]
         check.can_fail = not check.changed
         check.is_negated = is_negated
-        operators = conditions.list_operators(template)
+        comparisons = [node for node in ast.walk(template) if isinstance(node, ast.Compare)]
+        operators = [operator for node in comparisons for operator in node.ops]
         is_negative = bool(operators) and all(isinstance(o, conditions.NEGATIVE) for o in operators)
         check.is_difference = is_negative != is_negated and not conditions.is_none_test(test)
         is_membership = any(isinstance(operator, ast.Is | ast.In) for operator in operators)

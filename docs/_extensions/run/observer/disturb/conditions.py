@@ -39,11 +39,6 @@ def function_name(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def list_operators(template: ast.expr) -> list[ast.cmpop]:
-    """Return the operators of a comparison."""
-    return [op for n in ast.walk(template) if isinstance(n, ast.Compare) for op in n.ops]
-
-
 def is_none_test(test: ast.expr) -> bool:
     """Return whether what a call returns is compared with None."""
     return (
