@@ -32,7 +32,7 @@ def draw_sum_of_rows(
     sheet.row(vocab_size + 1.4, "total", [f"{value:.4g}" for value in total], x=x)
     terms = " ".join(
         f"Row {k} of the table is multiplied by {factors[k]:.4g}: {format_tuple(weight[k])}."
-        for k in columns
+        for k in stored
     )
     return sheet.to_drawing(
         f"A sparse row with {len(ids)} entries over a table of {vocab_size} rows. {terms} "
