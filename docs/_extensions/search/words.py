@@ -23,6 +23,7 @@ PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=h
 TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
 NUMBER_DIGITS = 5  # vocabulary sizes such as 50257; other numbers differ from error to error
 MESSAGE_HEAD = 120  # characters of a message that are compared
+MAX_ENTRIES = 15  # with a word in their text: more tell sections apart less than they cost bytes
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
 
 
@@ -73,10 +74,15 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
         steps = itertools.pairwise([-1, *sorted(numbers[word] for word in words)])
         return "".join(chr(FIRST_CHARACTER + end - start - 1) for start, end in steps)
 
+    frequent = {
+        word
+        for word, count in Counter(w for e in entries for w in e.body).items()
+        if count > MAX_ENTRIES
+    }
     codes = []
     for entry in entries:
         lists = ["\n".join(map(encode, words)) for words in (entry.names, entry.errors)]
-        codes.append([*lists, encode_set(entry.lead), encode_set(entry.body)])
+        codes.append([*lists, encode_set(entry.lead), encode_set(entry.body - frequent)])
     return " ".join(numbers), codes
 
 
