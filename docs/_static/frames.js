@@ -22,7 +22,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	};
 	const play = now => {
 		if (!playing) return;
-		const time = Math.min((now - playing) / STEP_MS, last);
+		const time = Math.min(Math.max(now - playing, 0) / STEP_MS, last); // a frame may have begun before the click
 		if (time === last) playing = 0;
 		show(time);
 		requestAnimationFrame(play);
