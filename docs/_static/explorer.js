@@ -26,7 +26,7 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 	if (condition in SPECIAL) source[at[0]][at[1]] = SPECIAL[condition];
 	const columns = [...source[0].keys()];
 
-	const used = bag ? [ids.map((id, n) => [id, f32(weights[n])])] : backward ? rows.map(k => ids.flatMap((id, n) => (id === k ? [[n, 1]] : []))) : ids.map(id => [[id, 1]]);
+	const used = bag ? [ids.map((id, n) => [id, condition === "counts" ? 1 : f32(weights[n])])] : backward ? rows.map(k => ids.flatMap((id, n) => (id === k ? [[n, 1]] : []))) : ids.map(id => [[id, 1]]);
 	const add = (read, j) => read.reduce((sum, [s, w]) => f32(sum + f32(w * source[s][j])), 0);
 	const lookup = used.map(read => columns.map(j => (bag || backward ? add(read, j) : source[read[0][0]][j])));
 
@@ -50,7 +50,7 @@ const color = (node, id) => {
 };
 const clamp = (x, size) => Math.min(Math.max(x, 0), size - 1);
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-const MOST = 6, STEP_MS = 80, FALL_MS = 700;
+const MOST = 6, STEP_MS = 80, NAN_MS = 800, FALL_MS = 700;
 const ARROWS = { Left: [0, -1], Right: [0, 1], Up: [-1, 0], Down: [1, 0] };
 
 const fly = ({ line }, to, direction = "normal") => {
@@ -71,13 +71,14 @@ class LookupExplorer extends HTMLElement {
 			state[radio.name] = radio.value;
 			if (radio.value === "zero") [state.at[0]] = state.ids; // in a row that is asked for, where its sign shows
 			this.renew();
+			if (this.data.small && radio.value in SPECIAL && !STILL.matches) this.toggle(); // shows where it comes from
 		};
 		[...this.pick.children].forEach((button, id) => {
 			color(button, id in state.table ? id : -1);
 			button.onclick = () => this.ask(id);
 		});
 		this.play.onclick = () => this.toggle();
-		this.scrub.oninput = () => { this.stop(); this.done = +this.scrub.value; this.paint(); };
+		this.scrub.oninput = () => { this.stop(); this.empty = false; this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onmouseover = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
@@ -90,7 +91,7 @@ class LookupExplorer extends HTMLElement {
 		weights.push(1);
 		this.renew();
 		if (ids.length === MOST) this.asked.lastChild.firstChild.focus(); // the focused button is disabled now
-		if (mode === "bag" || !(id in table) || STILL.matches) return;
+		if (this.empty || mode === "bag" || !(id in table) || STILL.matches) return;
 		this.done = this.total - this.row;
 		this.toggle();
 	}
@@ -126,7 +127,6 @@ class LookupExplorer extends HTMLElement {
 		this.row = backward ? 1 : source.length * source[0].length;
 		this.total = this.scrub.max = backward ? ids.length : factors.length * this.row;
 		this.done = this.empty ? 0 : this.total;
-		this.empty = false;
 		this.tables = [source, factors, factors].map((rows, k) => {
 			const body = make("table", { className: `${["source", "copied", "multiplied"][k]} ${mode}` }, make("caption", {}, titles[k]));
 			const lines = rows.map((row, r) => {
@@ -173,6 +173,9 @@ class LookupExplorer extends HTMLElement {
 		const r = still || backward ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
 		const s = Math.floor(last / columns), j = last % columns;
 		const arrived = n => still || n < done; // backward: whether row n of the gradient was added
+		this.wait = !still && Number.isNaN(terms[r]?.[s]?.[j]) ? NAN_MS : STEP_MS;
+		const rounded = still && condition in SHORTER; // the numbers look alike, so their differences are shown
+		write(tables[2].body.caption, rounded ? _("product − lookup") : this.data.titles[mode][2]);
 
 		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
 			const whole = still && !this.look && factors.length > 1; // the factors belong to one row of the result
@@ -197,7 +200,7 @@ class LookupExplorer extends HTMLElement {
 				const pair = [copied.cells[i], added.cells[i]], selected = still && n === look[0] && i === look[1];
 				const partial = used[n].filter(([from]) => arrived(from)).reduce((sum, [from]) => f32(sum + source[from][i]), 0);
 				write(pair[0], backward && !still ? shown(partial) : still || n < r || (n === r && done) ? brief(x) : "");
-				write(pair[1], count > 0 ? shown(count < source.length ? sums[n][i][count - 1] : product[n][i]) : backward ? "0" : "");
+				write(pair[1], rounded ? brief(f32(product[n][i] - x)) : count > 0 ? shown(count < source.length ? sums[n][i][count - 1] : product[n][i]) : backward ? "0" : "");
 				for (const td of pair) {
 					flag(td, { seen: selected, differs: still && xors[n][i] });
 					td.tabIndex = selected - 1;
@@ -208,8 +211,15 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.value = done;
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
-		write(this.sum, backward && !still ? _("{0} of {1} rows have arrived", done, total) : !done ? _("{0} multiplications. How many are by zero?", total) : !still ? _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`
-			: _("{0} multiplications, {1} of them by zero", factors.length * source.length * columns, factors.flat().filter(x => !x).length * columns));
+		const bag = mode === "bag", all = factors.length * columns, [place, column] = look;
+		const addends = used[place].map(([from, weight]) => (bag ? `${brief(weight)} × ` : "") + this.quantity(source[from][column], column));
+		const receipt = (addends.join(" + ") || "0") + (bag || addends[1] ? ` = ${this.quantity(lookup[place][column], column)}` : "");
+		let line;
+		if (backward) line = still ? _("Row {0}: {1}", place, receipt) : _("{0} of {1} rows have arrived", done, total);
+		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications. How many are by zero?", total);
+		else if (!still) line = _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`;
+		else line = bag ? receipt : _("{0} multiplications for {1} numbers; {2} were by zero", total, all, factors.flat().filter(x => !x).length * columns);
+		write(this.sum, line);
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
 			const line = this.bits.children[k + 1];
@@ -218,18 +228,24 @@ class LookupExplorer extends HTMLElement {
 			[...line.lastChild.children].forEach((bit, n) => flag(bit, { on: +words[k][n], differs: words[0][n] !== words[1][n] }));
 		});
 		flag(this.stage, { same: still && !differing[0], apart: still && differing[0] });
-		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0), all = factors.length * columns;
+		const bits = xors.flat().reduce((sum, xor) => sum + ones(xor), 0);
+		write(this.count, _("Bits that differ: {0} of {1}.", bits, 32 * all));
 		const nans = [product, lookup].map(rows => rows.flat().filter(Number.isNaN).length);
-		const names = ids.join(_(", ")); // messages are not extracted from the arguments of another
-		let verdict = nans[0] ? _("Ids {0}: the product has {1} NaN, the lookup {2}", names, ...nans) : (bits === 1 ? _("Ids {0}: 1 of {1} bits differs", names, 32 * all) : _("Ids {0}: {2} of {1} bits differ", names, 32 * all, bits)) + (bits ? _(", in {0} of {1} numbers", differing.length, all) : "");
-		if (bits && mode === "bag" && !condition) {
-			// Both are within the bound of the exact sum, so within twice the bound of each other.
-			const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
-			const within = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i));
-			verdict += within ? _(", within the bound of a rounded sum") : _(", beyond the bound of a rounded sum");
-		}
+		const totals = [lookup, product].map(([row]) => row.map((x, i) => this.quantity(x, i)).join(_(", ")));
+		// Both are within the bound of the exact sum, so within twice the bound of each other.
+		const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
+		let verdict;
+		if (nans[0]) verdict = _("NaN: {0} in the product, {1} in the lookup.", ...nans);
+		else if (condition === "counts") verdict = _("Without the counts {0}; with them {1}.", ...totals);
+		else if (bag && !condition) verdict = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? _("Total: {0}.", totals[0]) : _("Beyond the bound of a rounded sum.");
+		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Guess, then press the button.");
-		write(this.verdict, still ? _("{0}.", verdict) : waiting);
+		write(this.verdict, still ? verdict : waiting);
+	}
+
+	quantity(x, column) {
+		const unit = this.data.units[column];
+		return !unit ? brief(x) : /\w/.test(unit) ? `${brief(x)} ${unit}` : unit + brief(x);
 	}
 
 	stop() {
@@ -238,6 +254,7 @@ class LookupExplorer extends HTMLElement {
 	}
 
 	toggle() {
+		this.empty = false;
 		if (this.done === this.total) this.done = 0;
 		if (STILL.matches) this.done += this.row - (this.done % this.row); // to the row's end at once
 		this.playing = !this.playing && !STILL.matches;
@@ -266,8 +283,16 @@ class LookupExplorer extends HTMLElement {
 		this.paint();
 		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) fly(copied[r], source[s], "reverse");
 		if (ended) for (const line of source) fly(line, added[r]);
-		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : STEP_MS);
+		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : this.wait);
 	}
 }
+// [250]{.counter} becomes a button that adds 1 to a number in bfloat16.
+for (const counter of document.querySelectorAll(".counter")) {
+	let x = +counter.textContent;
+	const value = make("output", {}, x);
+	const add = () => write(value, String(x = ofBits(SHORTER.bfloat16(bitsOf(x + 1)))));
+	counter.replaceChildren(value, make("button", { type: "button", onclick: add }, _("add 1")));
+}
+
 customElements.define("lookup-explorer", LookupExplorer);
 }

@@ -18,7 +18,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		}
 		slider.value = time;
 		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.floor(time)]);
-		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("train");
+		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("play");
 	};
 	const play = now => {
 		if (!playing) return;

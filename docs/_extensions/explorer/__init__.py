@@ -28,6 +28,7 @@ TEMPLATE = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
 ).get_template("explorer.html")
 MAX_IDS = 6  # the same as in explorer.js
+DEFAULT_OFFER = ["forward", "backward", "bag", "nan", "inf", "zero", "bfloat16", "tf32"]
 SWITCH_OF = {value: name for name, (_, choices) in SWITCHES.items() for value in choices}
 
 
@@ -46,7 +47,8 @@ class Explorer(SphinxDirective):
     values of a switch, also with ``:small:``. With ``:empty:`` the computation starts when the
     reader presses the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
     weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
-    words, the title of the table, its rows and the rows of the arriving gradient.
+    words, the title of the table, its rows and the rows of the arriving gradient; ``:units: $ kg``
+    names the units of the columns.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
@@ -60,6 +62,7 @@ class Explorer(SphinxDirective):
         "weights": lambda argument: [float(word) for word in argument.split()],
         "words": str.split,
         "title": directives.unchanged_required,
+        "units": str.split,
         "table": _parse_rows,
         "arriving": _parse_rows,
     }
@@ -72,20 +75,20 @@ class Explorer(SphinxDirective):
             state[name] = self.options[name]
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
-        data["empty"] = "empty" in self.options
+        data["units"] = self.options.get("units", [])
+        data |= {name: name in self.options for name in ("small", "empty")}
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
-        switches = {} if "small" in self.options else SWITCHES
-        if offered := self.options.get("offer"):
-            switches = {
-                name: (legend, {v: text for v, text in choices.items() if v in ["", *offered]})
-                for name, (legend, choices) in SWITCHES.items()
-                if choices.keys() & {*offered}
-            }
+        offered = self.options.get("offer", [] if data["small"] else DEFAULT_OFFER)
+        switches = {
+            name: (legend, {v: text for v, text in choices.items() if v in ["", *offered]})
+            for name, (legend, choices) in SWITCHES.items()
+            if choices.keys() & {*offered}
+        }
         if initial := self.options.get("open"):
             state[SWITCH_OF[initial]] = initial
         if title := self.options.get("title"):
             data["titles"][state["mode"]][0] = title
-        node = explorer(small="small" in self.options, switches=switches, data=data)
+        node = explorer(small=data["small"], switches=switches, data=data)
         self.set_source_info(node)
         return [node]
 

@@ -12,6 +12,7 @@ SWITCHES = {
             "zero": "plant −0",
             "bfloat16": "round to bfloat16",
             "tf32": "cut to TF32",
+            "counts": "forget the counts",
         },
     ),
 }
@@ -66,6 +67,11 @@ WHY = {
         "The product gets its numbers without their last 13 bits; the lookup keeps all 32.",
         "What TF32 shortens",
         "stops-precision",
+    ),
+    "counts": (
+        "The lookup gets the ids without their counts, and adds each row once.",
+        "Multiply by the counts",
+        "sums-values",
     ),
     "range": (
         "If the one-hot rows come from a comparison, the product gives zeros and no error.",
