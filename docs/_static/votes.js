@@ -24,7 +24,7 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	const format = x => (Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 	const cell = (x, bold) => {
 		const td = make("td", {}, bold ? make("b", {}, format(x)) : format(x));
-		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 25)}%`);
+		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 35)}%`);
 		return td;
 	};
 	const input = make("input", { type: "text", value: text, maxLength: 200, autocomplete: "off" });
@@ -35,7 +35,7 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		body.replaceChildren(...[...rows, ...(rows.length ? [[_("total"), totals]] : [])].map(([name, votes]) =>
 			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
 		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best)));
-		const result = totals[best] - totals[second] < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("The largest sum is that of {0}.", classes[best]);
+		const result = totals[best] - totals[second] < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("{0} wins.", classes[best]);
 		verdict.textContent = rows.length ? result : _("No word of this text is in the table.");
 		const ignoredWords = unknown.join(_(", "));
 		ignored.textContent = unknown.length ? _("Without a row: {0}.", ignoredWords) : "";
@@ -45,6 +45,6 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		const onclick = () => { input.value = phrase.textContent; show(); };
 		phrase.replaceChildren(make("a", { href: "#fig-message-votes", onclick }, phrase.textContent));
 	}
-	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), make("table", {}, head, body), verdict, ignored));
+	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), verdict, make("table", {}, head, body), ignored));
 	show();
 }

@@ -18,7 +18,6 @@ from lookup_matmul.figures.pages.on_many_machines import draw_cuts
 from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
 from lookup_matmul.figures.pages.swap_layers import draw_replacements, draw_swap
 from lookup_matmul.figures.pages.text_both_ways import (
-    draw_bag_of_words,
     draw_column_votes,
     draw_message_votes,
 )
@@ -73,11 +72,6 @@ DRAWINGS = {
         + "The lookup for id 2 is finite.",
     ),
     "moves": (draw_moves(MOVED, ~MOVED, "3 of 4 cells."), "3 of 4 cells."),
-    "bag of words": (
-        draw_bag_of_words("a tensor dim of a tensor", VOCABULARY, VOTES, ["NumPy", "PyTorch"]),
-        "Known words, with their rows: 2 × tensor (+0.25, +3), 1 × dim (-1, 0). "
-        "The sum of the rows is NumPy -0.50, PyTorch +6; the largest is PyTorch.",
-    ),
     "training": (
         draw_training({0: POINTS, 10: 2 * POINTS}, ["cat", "tea", "Rome", "dog"], [0, 1, 2, 0]),
         "4 points with names, at the steps 0, 10 of a training.",
@@ -159,7 +153,6 @@ def test_a_drawing_is_valid_and_its_alt_text_contains_the_numbers(name):
     [
         ("sum of rows", ["total", "6", "-1"], ["2  × dim", "1.5", "-2", "3  × tensor", "1", "1"]),
         ("reach of a NaN", ["id 3", "NaN", "NaN", *(f"{x:.2f}" for x in WEIGHT[3, 2:].tolist())], ["row 1", "row 2", "row 3", "-Inf"] + ["NaN"] * 7),
-        ("bag of words", ["total", "-0.50", "+6"], ["tensor", "dim", "tensor", "2 × tensor", "1 × dim", "total", "+6"]),
         ("votes", ["tensor", "+0.25", "+3"], ["axis", "+2", "dim", "0", "tensor", "+3"]),
         ("matrix", ["0", "2, 2", "5"], None),
         ("matrix", ["row 1: empty"], None),
