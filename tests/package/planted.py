@@ -1,4 +1,4 @@
-"""Pairs of layers that agree, and the causes of disagreement that tests plant in them."""
+"""Layers that agree, causes of disagreement to plant in them, and what must not change."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -46,6 +46,31 @@ def hooked(layer, kind):
     owner = layer.weight if kind == "hook" else layer
     getattr(owner, f"register_{kind}")(print)
     return layer
+
+
+def snapshot(models, inputs=()):
+    """Return everything that a comparison could change, as bytes and plain values."""
+    modules = [module for model in models for module in model.modules()]
+    parameters = [parameter for model in models for parameter in model.parameters()]
+    buffers = [buffer for model in models for buffer in model.buffers()]
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    tensors = [*parameters, *buffers, *gradients, *inputs]
+    return (
+        [(id(tensor), tensor.detach().numpy().tobytes(), tensor._version) for tensor in tensors],
+        [(parameter.requires_grad, id(parameter.grad)) for parameter in parameters],
+        [(m.training, repr(m), sorted(vars(m)), dict(m._forward_hooks)) for m in modules],
+        torch.get_rng_state().tolist(),
+        torch.get_default_dtype(),
+        torch.get_float32_matmul_precision(),
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.is_autocast_enabled("cpu"),
+        torch.get_autocast_dtype("cpu"),
+        torch.is_autocast_cache_enabled(),
+        torch.get_num_threads(),
+        torch.are_deterministic_algorithms_enabled(),
+        float(torch.tensor(1e-40) * 1.0),
+    )
 
 
 class Scaled(nn.Embedding):

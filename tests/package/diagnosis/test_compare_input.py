@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from planted import Scaled, hooked
+from planted import Scaled, hooked, snapshot
 from torch import nn
 
 from lookup_matmul import compare
@@ -92,28 +92,6 @@ def make_layers():
     linear.weight.data = table.half().float().clone()
     frozen = nn.Embedding.from_pretrained(torch.randn(5, 5), sparse=True).eval()
     return embedding, linear, frozen, nn.EmbeddingBag(5, 5, max_norm=0.5)
-
-
-def snapshot(layers, inputs):
-    """Return everything that could change, as bytes and plain values."""
-    parameters = [parameter for layer in layers for parameter in layer.parameters()]
-    tensors = [*parameters, *(p.grad for p in parameters if p.grad is not None), *inputs]
-    return (
-        [(id(tensor), tensor.detach().numpy().tobytes(), tensor._version) for tensor in tensors],
-        [(parameter.requires_grad, id(parameter.grad)) for parameter in parameters],
-        [(layer.training, repr(layer), sorted(vars(layer))) for layer in layers],
-        torch.get_rng_state().tolist(),
-        torch.get_default_dtype(),
-        torch.get_float32_matmul_precision(),
-        torch.is_grad_enabled(),
-        torch.is_inference_mode_enabled(),
-        torch.is_autocast_enabled("cpu"),
-        torch.get_autocast_dtype("cpu"),
-        torch.is_autocast_cache_enabled(),
-        torch.get_num_threads(),
-        torch.are_deterministic_algorithms_enabled(),
-        float(torch.tensor(1e-40) * 1.0),
-    )
 
 
 BATCHES = (

@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import pytest
 import torch
+from planted import snapshot
 from torch import nn
 
 from lookup_matmul import first_difference, swap_embeddings
@@ -48,14 +49,6 @@ def make_models():
     torch.manual_seed(0)
     model = Model()
     return model, deepcopy(model)
-
-
-def snapshot(model):
-    """Return everything that a run could change."""
-    hooks = [dict(module._forward_hooks) for module in model.modules()]
-    tensors = [*model.parameters(), *model.buffers()]
-    states = [(id(t), t.detach().numpy().tobytes(), t._version, t.grad) for t in tensors]
-    return hooks, states, [m.training for m in model.modules()], torch.get_rng_state().tolist()
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -145,11 +138,11 @@ def test_nothing_changes_even_after_an_error():
     """Parameters under max_norm, buffers, modes, hooks, inputs and the random state."""
     models, inputs = make_models(), torch.rand(2, 3)
     models[0].drop.eval()
-    before = [snapshot(model) for model in models]
+    before = snapshot(models)
     assert first_difference(*models, IDS).name == "drop"
     with pytest.raises(IndexError, match="out of range"):
         first_difference(*models, IDS + 5)
-    assert [snapshot(model) for model in models] == before
+    assert snapshot(models) == before
     zeros, expected = nn.Sequential(nn.Identity(), nn.Threshold(1.0, 0.0, inplace=True)), inputs + 0
     difference = first_difference(zeros, nn.Sequential(nn.Identity(), nn.Identity()), inputs)
     assert difference.name == "1"  # although it writes to the output of module 0
