@@ -106,7 +106,7 @@ class LookupExplorer extends HTMLElement {
 	// Rebuild the ids and the tables after a change of the state.
 	renew() {
 		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
-		const label = id => (id < 0 ? [_("sum")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
+		const label = id => (id < 0 ? [_("total")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
 		this.stop();
 		this.look = null;
 		state.at[0] = clamp(state.at[0], (backward ? ids : state.table).length);
@@ -143,7 +143,7 @@ class LookupExplorer extends HTMLElement {
 		this.paint();
 	}
 
-	// Show the bits of a result; move the special value to a number of the table, or add its row's id.
+	// Show the bits of a result, or move the special value to a number of the table.
 	touch(event) {
 		const { state, tables } = this, arrow = ARROWS[event.key?.slice(5)];
 		let [k, r, j] = event.target.place || [];
@@ -151,7 +151,7 @@ class LookupExplorer extends HTMLElement {
 		if (arrow) [r, j] = [clamp(r + arrow[0], tables[k].length), clamp(j + arrow[1], tables[k][0].cells.length)];
 		if (k) this.look = [r, j];
 		else if (state.condition in SPECIAL) state.at = [r, j];
-		else return state.mode === "backward" || this.ask(r);
+		else return;
 		this.paint();
 		if (!arrow) return;
 		event.preventDefault();
@@ -172,6 +172,7 @@ class LookupExplorer extends HTMLElement {
 		// The multiplication just made: row r of the result, row s of the source, column j.
 		const r = still || backward ? look[0] : Math.floor(Math.max(done - 1, 0) / row), last = still ? row : done - 1 - r * row;
 		const s = Math.floor(last / columns), j = last % columns;
+		this.why.style.visibility = still ? "" : "hidden"; // it gives the answer away
 		const arrived = n => still || n < done; // backward: whether row n of the gradient was added
 		this.wait = !still && Number.isNaN(terms[r]?.[s]?.[j]) ? NAN_MS : STEP_MS;
 		const rounded = still && condition in SHORTER; // the numbers look alike, so their differences are shown
@@ -183,7 +184,7 @@ class LookupExplorer extends HTMLElement {
 			write(factor, whole || (backward && !still) ? "" : `${brief(factors[r][k])} ×`);
 			cells.forEach((td, i) => {
 				const past = !still && !backward && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
-				write(td, shown((past ? terms[r][k] : source[k])[i]));
+				write(td, shown(source[k][i]));
 				flag(td, { past, planted, now: past && k === s && i === j });
 				td.tabIndex = planted - 1;
 			});
@@ -202,7 +203,7 @@ class LookupExplorer extends HTMLElement {
 				write(pair[0], backward && !still ? shown(partial) : still || n < r || (n === r && done) ? brief(x) : "");
 				write(pair[1], rounded ? brief(f32(product[n][i] - x)) : count > 0 ? shown(count < source.length ? sums[n][i][count - 1] : product[n][i]) : backward ? "0" : "");
 				for (const td of pair) {
-					flag(td, { seen: selected, differs: still && xors[n][i] });
+					flag(td, { seen: selected, differs: still && xors[n][i], partial: td === pair[1] && count < source.length });
 					td.tabIndex = selected - 1;
 				}
 			});
@@ -218,7 +219,7 @@ class LookupExplorer extends HTMLElement {
 		if (backward) line = still ? _("Row {0}: {1}", place, receipt) : _("{0} of {1} rows have arrived", done, total);
 		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications. How many are by zero?", total);
 		else if (!still) line = _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`;
-		else line = bag ? receipt : _("{0} multiplications for {1} numbers; {2} were by zero", total, all, factors.flat().filter(x => !x).length * columns);
+		else line = bag ? receipt : _("{0} of {1} multiplications were by zero; the lookup made none.", factors.flat().filter(x => !x).length * columns, total);
 		write(this.sum, line);
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
@@ -239,7 +240,7 @@ class LookupExplorer extends HTMLElement {
 		else if (condition === "counts") verdict = _("Without the counts {0}; with them {1}.", ...totals);
 		else if (bag && !condition) verdict = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? _("Total: {0}.", totals[0]) : _("Beyond the bound of a rounded sum.");
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
-		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Guess, then press the button.");
+		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Your guess?");
 		write(this.verdict, still ? verdict : waiting);
 	}
 
@@ -278,11 +279,10 @@ class LookupExplorer extends HTMLElement {
 		clearTimeout(this.timer);
 		if (!this.playing || !this.seen) return; // paused when off screen
 		if (this.state.mode === "backward") return this.arrive();
-		const ended = ++this.done % this.row === 0, r = Math.ceil(this.done / this.row) - 1, [source, copied, added] = this.tables;
+		const ended = ++this.done % this.row === 0, r = Math.ceil(this.done / this.row) - 1, [source, copied] = this.tables;
 		if (this.done === this.total) this.playing = false;
 		this.paint();
 		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) fly(copied[r], source[s], "reverse");
-		if (ended) for (const line of source) fly(line, added[r]);
 		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : this.wait);
 	}
 }

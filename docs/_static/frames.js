@@ -1,7 +1,7 @@
 /* A drawing of several steps: a slider and a button move what has data-frames from step to step.
    data-steps has the number of each step, data-frames the names of attributes and their values at each. */
 for (const svg of document.querySelectorAll("svg[data-steps]")) {
-	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 300;
+	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 6000 / last;
 	const moving = [...svg.querySelectorAll("[data-frames]")].map(node => {
 		const [names, ...rows] = node.dataset.frames.split(";").map(part => part.split(" "));
 		return [node, names, rows.map(row => row.map(Number))];
@@ -12,7 +12,8 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	const show = time => {
 		const k = Math.min(Math.floor(time), last - 1), share = time - k; // between two steps, values are interpolated
 		for (const [node, names, rows] of moving) {
-			const values = rows[k].map((value, i) => value + share * (rows[k + 1][i] - value));
+			const part = names[0] === "opacity" ? Math.round(share) : share; // texts do not fade into one another
+			const values = rows[k].map((value, i) => value + part * (rows[k + 1][i] - value));
 			if (names[0] === "translate") node.setAttribute("transform", `translate(${values.join(" ")})`);
 			else names.forEach((name, i) => node.setAttribute(name, values[i]));
 		}

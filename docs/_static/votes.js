@@ -36,7 +36,7 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
 		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best)));
 		const result = totals[best] - totals[second] < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("{0} wins.", classes[best]);
-		verdict.textContent = rows.length ? result : _("No word of this text is in the table.");
+		verdict.textContent = rows.length ? result : unknown.length ? _("No word of this text is in the table.") : _("Type a message.");
 		const ignoredWords = unknown.join(_(", "));
 		ignored.textContent = unknown.length ? _("Without a row: {0}.", ignoredWords) : "";
 	};

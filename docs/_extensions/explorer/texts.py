@@ -4,7 +4,7 @@ WORDS = ["snows", "today", "it", "rains"]
 SWITCHES = {
     "mode": ("compute", {"forward": "forward", "backward": "backward", "bag": "a weighted bag"}),
     "condition": (
-        "disturb",
+        "break it",
         {
             "": "nothing",
             "nan": "plant NaN",
