@@ -24,7 +24,7 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	const format = x => (Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 	const cell = (x, bold) => {
 		const td = make("td", {}, bold ? make("b", {}, format(x)) : format(x));
-		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 35)}%`);
+		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 28)}%`);
 		return td;
 	};
 	const input = make("input", { type: "text", value: text, maxLength: 200, autocomplete: "off" });
