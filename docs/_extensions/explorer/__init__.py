@@ -28,7 +28,6 @@ TEMPLATE = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
 ).get_template("explorer.html")
 MAX_IDS = 6  # the same as in explorer.js
-DEFAULT_OFFER = ["forward", "backward", "bag", "nan", "inf", "zero", "bfloat16", "tf32"]
 SWITCH_OF = {value: name for name, (_, choices) in SWITCHES.items() for value in choices}
 
 
@@ -78,7 +77,8 @@ class Explorer(SphinxDirective):
         data["units"] = self.options.get("units", [])
         data |= {name: name in self.options for name in ("small", "empty")}
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
-        offered = self.options.get("offer", [] if data["small"] else DEFAULT_OFFER)
+        every = SWITCH_OF.keys() - {"counts"}  # in a bag only
+        offered = self.options.get("offer", [] if data["small"] else every)
         switches = {
             name: (legend, {v: text for v, text in choices.items() if v in ["", *offered]})
             for name, (legend, choices) in SWITCHES.items()
