@@ -157,6 +157,15 @@ def test_words_in_figures_are_translated_around_their_numbers():
     )
 
 
+def test_messages_of_scripts_are_translated(site):
+    """``words.js`` has each message of the scripts."""
+    words = (site / "zh" / "_static" / "words.js").read_text("utf-8")
+    scripts = "".join(path.read_text("utf-8") for path in (ROOT / "docs" / "_static").glob("*.js"))
+    messages = set(re.findall(r'(?<!\w)_\("([^"]+)"', scripts))
+    assert len(messages) > 50
+    assert [message for message in messages if f'"{message}": "' not in words] == []
+
+
 @pytest.mark.parametrize("name", ["index", "tutorials/where-equality-stops", "search"])
 def test_a_page_links_to_itself_in_the_other_language(site, name):
     """Both links name their language for a browser."""
