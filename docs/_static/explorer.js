@@ -73,6 +73,8 @@ class LookupExplorer extends HTMLElement {
 			this.renew();
 			if (this.data.small && radio.value in SPECIAL && !STILL.matches) this.toggle(); // shows where it comes from
 		};
+		this.guesses = [...this.querySelectorAll(".guess button")];
+		for (const button of this.guesses) button.onclick = () => this.take(button);
 		[...this.pick.children].forEach((button, id) => {
 			color(button, id in state.table ? id : -1);
 			button.onclick = () => this.ask(id);
@@ -82,6 +84,16 @@ class LookupExplorer extends HTMLElement {
 		this.stage.onclick = this.stage.onmouseover = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
+	}
+
+	// Take the reader's guess and show the answer.
+	take(guess) {
+		const nan = this.data.asks === "nan" && this.querySelector("[value=nan]");
+		this.empty = false;
+		if (nan) nan.checked = true;
+		(nan ? nan.onchange : () => (this.renew(), STILL.matches || this.toggle()))();
+		guess.ariaPressed = true;
+		this.paint();
 	}
 
 	ask(id) {
@@ -108,6 +120,7 @@ class LookupExplorer extends HTMLElement {
 		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
 		const label = id => (id < 0 ? [_("total")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
 		this.stop();
+		for (const guess of this.guesses) guess.ariaPressed = false;
 		this.look = null;
 		state.at[0] = clamp(state.at[0], (backward ? ids : state.table).length);
 		const { factors, source, bad } = compute(state), titles = data.titles[mode];
@@ -161,6 +174,7 @@ class LookupExplorer extends HTMLElement {
 	paint() {
 		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
 		flag(this, { raised });
+		for (const group of this.querySelectorAll("fieldset")) group.disabled = raised; // no switch changes an error
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}.", ids[now.bad]));
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length, backward = mode === "backward";
@@ -181,7 +195,8 @@ class LookupExplorer extends HTMLElement {
 		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
 			const whole = still && !this.look && factors.length > 1; // the factors belong to one row of the result
 			color(line, factors.some((row, n) => row[k] && (whole || backward || n === r)) ? id : -1);
-			write(factor, whole || (backward && !still) ? "" : `${brief(factors[r][k])} ×`);
+			const read = still && condition === "counts" ? used[r].filter(([from]) => from === k).length : factors[r]?.[k];
+			write(factor, whole || (backward && !still) ? "" : `${brief(read)} ×`);
 			cells.forEach((td, i) => {
 				const past = !still && !backward && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
 				write(td, shown(source[k][i]));
@@ -212,14 +227,16 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.value = done;
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
-		const bag = mode === "bag", all = factors.length * columns, [place, column] = look;
+		const bag = mode === "bag", all = factors.length * columns, [place, column] = look, { asks } = this.data;
+		const zeros = factors.flat().filter(x => !x).length * columns;
 		const addends = used[place].map(([from, weight]) => (bag ? `${brief(weight)} × ` : "") + this.quantity(source[from][column], column));
 		const receipt = (addends.join(" + ") || "0") + (bag || addends[1] ? ` = ${this.quantity(lookup[place][column], column)}` : "");
 		let line;
 		if (backward) line = still ? _("Row {0}: {1}", place, receipt) : _("{0} of {1} rows have arrived", done, total);
-		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications. How many are by zero?", total);
+		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications", total);
 		else if (!still) line = _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`;
-		else line = bag ? receipt : _("{0} of {1} multiplications were by zero; the lookup made none.", factors.flat().filter(x => !x).length * columns, total);
+		else if (asks === "lookup") line = _("The product made {0} multiplications, the lookup none.", total);
+		else line = bag ? receipt : _("{0} of {1} multiplications were by zero; the lookup made none.", zeros, total);
 		write(this.sum, line);
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {
@@ -240,7 +257,10 @@ class LookupExplorer extends HTMLElement {
 		else if (condition === "counts") verdict = _("Without the counts {0}; with them {1}.", ...totals);
 		else if (bag && !condition) verdict = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? _("Total: {0}.", totals[0]) : _("Beyond the bound of a rounded sum.");
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
-		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : _("Your guess?");
+		const guess = this.guesses.find(button => button.ariaPressed === "true")?.textContent;
+		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(product[0][0], 0), row: lookup[place].map(brief).join(", ") }[asks];
+		if (guess) verdict = `${guess === String(answer) ? _("Right.") : _("You guessed {0}.", guess)} ${verdict}`;
+		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : "";
 		write(this.verdict, still ? verdict : waiting);
 	}
 
@@ -286,12 +306,14 @@ class LookupExplorer extends HTMLElement {
 		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : this.wait);
 	}
 }
-// [250]{.counter} becomes a button that adds 1 to a number in bfloat16.
+// [250]{.counter} becomes a button that adds 1 to a number in float32 and to one in bfloat16.
 for (const counter of document.querySelectorAll(".counter")) {
-	let x = +counter.textContent;
-	const value = make("output", {}, x);
-	const add = () => write(value, String(x = ofBits(SHORTER.bfloat16(bitsOf(x + 1)))));
-	counter.replaceChildren(value, make("button", { type: "button", onclick: add }, _("add 1")));
+	let long = +counter.textContent, short = long;
+	const value = make("output", {});
+	const show = () => write(value, _("float32: {0}, bfloat16: {1}", long, short));
+	const add = () => { long++; short = ofBits(SHORTER.bfloat16(bitsOf(short + 1))); show(); };
+	counter.replaceChildren(make("button", { type: "button", onclick: add }, _("add 1")), value);
+	show();
 }
 
 customElements.define("lookup-explorer", LookupExplorer);

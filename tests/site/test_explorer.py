@@ -471,15 +471,56 @@ def test_receipt_with_and_without_counts(browser, site):
     choose(figure, "condition", "counts")
     assert verdict(figure) == "Without the counts $5, 1.50 kg; with them $13, 3.50 kg."
     assert find(figure, ".sum").text == "1 × $3 + 1 × $2 = $5"
+    factors = [cell.text for cell in figure.find_elements(By.CSS_SELECTOR, ".source .factor")]
+    assert factors == ["0 ×", "1 ×", "1 ×", "0 ×"]
+
+
+@pytest.mark.parametrize(
+    ("page", "answer", "line"),
+    [
+        ("index", "0", "The product made 60 multiplications, the lookup none."),
+        (PAGES[0], "45", "45 of 60 multiplications were by zero; the lookup made none."),
+        ("tutorials/where-equality-stops", "3", ""),
+        ("tutorials/backward-is-scatter-add", "6, 8", "Row 2: 1 + 5 = 6"),
+        ("tutorials/sparse-row-is-a-sum", "$13", "3 × $3 + 2 × $2 = $13"),
+    ],
+)
+def test_guess_is_compared_with_the_answer(browser, site, page, answer, line):
+    """One guess of those offered is right; each starts the computation, and a change forgets it."""
+    figure = show(browser, site, page, "reduce")
+    guesses = figure.find_elements(By.CSS_SELECTOR, ".guess button")
+    assert answer in [guess.text for guess in guesses]
+    for guess in guesses:
+        guess.click()
+        outcome = "Right. " if guess.text == answer else f"You guessed {guess.text}. "
+        assert verdict(figure).startswith(outcome)
+        assert find(figure, ".sum").text.endswith(line)
+        assert find(figure, "[aria-pressed=true]") == guess
+    find(figure, ".pick button:first-of-type").click()
+    assert not figure.find_elements(By.CSS_SELECTOR, "[aria-pressed=true]")
+    assert "guess" not in verdict(figure)
+
+
+def test_an_error_disables_the_switches(browser, site):
+    """No switch changes an error; the switches return when the id is removed."""
+    figure = show(browser, site, "tutorials/where-equality-stops", "reduce")
+    last = {".pick button:last-of-type": False, ".asked li:last-child button": True}
+    for selector, enabled in last.items():
+        find(figure, selector).click()
+        switch = find(figure, "[name=condition][value=nan]")
+        assert switch.is_enabled() == enabled
+        assert verdict(figure).startswith("The same 15" if enabled else "Both raise")
 
 
 def test_counter_stops_as_torch_does(browser, site):
-    """The button adds as torch does in bfloat16."""
+    """The button adds as torch does, in float32 and in bfloat16."""
     show(browser, site, "tutorials/backward-is-scatter-add")
     counter = browser.find_element(By.CLASS_NAME, "counter")
-    expected = torch.tensor(250, dtype=torch.bfloat16)
+    sums = [torch.tensor(250, dtype=dtype) for dtype in (torch.float32, torch.bfloat16)]
     for _ in range(10):
         counter.find_element(By.TAG_NAME, "button").click()
-        expected += 1
-        assert float(counter.find_element(By.TAG_NAME, "output").text) == expected.item()
-    assert expected == 256
+        sums = [number + 1 for number in sums]
+        long, short = (int(number) for number in sums)
+        text = counter.find_element(By.TAG_NAME, "output").text
+        assert text == f"float32: {long}, bfloat16: {short}"
+    assert (long, short) == (260, 256)

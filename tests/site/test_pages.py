@@ -195,7 +195,7 @@ def test_a_check_is_a_closed_fold_with_a_name(pages):
     assert len(folds) > 200
     for fold in folds:
         assert not fold.has_attr("open")
-        words = fold.summary.get_text(" ", strip=True).removeprefix("✓ check: ").strip()
+        words = fold.summary.get_text(" ", strip=True).removeprefix("✓ checked by code: ").strip()
         assert re.fullmatch(r"((equal [a-z ]+|holds|raises \w+)(, )?)+", words), words
         assert fold.select_one(".cell_input")
 

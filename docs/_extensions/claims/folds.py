@@ -19,7 +19,7 @@ def visit_fold(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append(self.starttag(node, "details"))
     text = self.encode(node["summary"])
     if "check" in node["classes"]:
-        text = _("check: {0}").format(text)
+        text = _("checked by code: {0}").format(text)
         text = f'<span class="tick" aria-hidden="true">✓</span> <span class="kinds">{text}</span>'
     self.body.append(f"<summary>{text}</summary>\n")
 

@@ -19,7 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.explorer.texts import SWITCHES, TITLES, WHY, WORDS
+from _extensions.explorer.texts import GUESSES, SWITCHES, TITLES, WHY, WORDS
 from _extensions.run.cache import package_folder
 from _extensions.run.observer.sitecustomize import digest
 
@@ -39,6 +39,11 @@ def _parse_rows(argument: str) -> list[list[float]]:
     return [[float(number) for number in row.split()] for row in argument.split(",")]
 
 
+def _parse_guess(argument: str) -> list[str]:
+    asked, *choices = (part.strip() for part in argument.split(";"))
+    return [directives.choice(asked, tuple(GUESSES)), *choices]
+
+
 class Explorer(SphinxDirective):
     """``{explorer}``: makes the figure below interactive; ``:small:`` hides the switches.
 
@@ -47,7 +52,8 @@ class Explorer(SphinxDirective):
     reader presses the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
     weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
     words, the title of the table, its rows and the rows of the arriving gradient; ``:units: $ kg``
-    names the units of the columns.
+    names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for a number, a key of
+    ``GUESSES``, and offers these answers.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
@@ -62,6 +68,7 @@ class Explorer(SphinxDirective):
         "words": str.split,
         "title": directives.unchanged_required,
         "units": str.split,
+        "guess": _parse_guess,
         "table": _parse_rows,
         "arriving": _parse_rows,
     }
@@ -75,6 +82,8 @@ class Explorer(SphinxDirective):
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
         data["units"] = self.options.get("units", [])
+        asked, *choices = self.options.get("guess", [""])
+        data["asks"] = asked
         data |= {name: name in self.options for name in ("small", "empty")}
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
         every = SWITCH_OF.keys() - {"counts"}  # in a bag only
@@ -88,7 +97,8 @@ class Explorer(SphinxDirective):
             state[SWITCH_OF[initial]] = initial
         if title := self.options.get("title"):
             data["titles"][state["mode"]][0] = title
-        node = explorer(small=data["small"], switches=switches, data=data)
+        guesses = [GUESSES[asked], *choices] if asked else []
+        node = explorer(small=data["small"], switches=switches, guesses=guesses, data=data)
         self.set_source_info(node)
         return [node]
 
@@ -186,7 +196,7 @@ def visit(self: HTML5Translator, node: nodes.Element) -> None:
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the controls, which the script shows, the data, and the end tag."""
     data = node["data"]
-    attributes = {name: node[name] for name in ("small", "switches", "why", "more")}
+    attributes = {name: node[name] for name in ("small", "switches", "guesses", "why", "more")}
     controls = TEMPLATE.render(data, _=_, **attributes)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'

@@ -21,6 +21,13 @@ TITLES = {  # of the input, the result of the lookup and the result of the produ
     "backward": ["arriving gradient G", "look up: add rows in", "multiply: Xᵀ G"],
     "bag": ["table W", "bag: add rows", "multiply: x W"],
 }
+GUESSES = {  # what readers guess; explorer.js computes the answer
+    "lookup": "How often does the lookup multiply?",
+    "zeros": "How many are by zero?",
+    "nan": "How many NaN in the product?",
+    "row": "What will row 2 be?",
+    "total": "What does the cart cost?",
+}
 # For each value of a switch: a sentence, and the text and the label of a link to the explanation.
 WHY = {
     "forward": (

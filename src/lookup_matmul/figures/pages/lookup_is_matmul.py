@@ -47,14 +47,14 @@ def draw_training(
             f'data-frames="translate;{_join_values(x, y)}" style="fill: {color}"/>'
         )
         name_frames = _write_frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
-        texts.append(f"<text {name_frames}>{escape(name)}</text>")
+        texts.append(f'<text {name_frames} style="fill: {color}">{escape(name)}</text>')
     steps = ", ".join(map(str, tables))
     alt = f"{len(names)} points with names, at the steps {steps} of a training."
     elements = (
         f'<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
         f'style="fill: none; stroke: {sheet.CSS_VALUES[sheet.LINE]}"/>'
         f"<g>{''.join(lines)}</g><g>{''.join(markers)}</g>"
-        f'<g text-anchor="middle" style="fill: {sheet.CSS_VALUES[sheet.INK]}; '
+        f'<g text-anchor="middle" style="'
         f'font-size: {sheet.FONT_SIZE:g}px; {TEXT_OUTLINE}">{"".join(texts)}</g>'
     )
     return sheet.to_steps(SIZE, SIZE, tables, alt, elements)
