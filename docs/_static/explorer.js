@@ -22,6 +22,7 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 	const weigh = k => ids.reduce((sum, id, n) => (id === k ? f32(sum + f32(weights[n])) : sum), 0);
 	const rows = [...table.keys()];
 	const factors = bag ? [rows.map(weigh)] : backward ? rows.map(k => ids.map(id => +(id === k))) : ids.map(id => rows.map(k => +(id === k)));
+	if (condition === "second") factors[0][(ids[0] + 1) % rows.length] = 1;
 	const source = (backward ? arriving.slice(0, ids.length) : table).map(row => row.map(f32));
 	if (condition in SPECIAL) source[at[0]][at[1]] = SPECIAL[condition];
 	const columns = [...source[0].keys()];
@@ -50,7 +51,7 @@ const color = (node, id) => {
 };
 const clamp = (x, size) => Math.min(Math.max(x, 0), size - 1);
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-const MOST = 6, STEP_MS = 80, NAN_MS = 800, FALL_MS = 700;
+const MOST = 6, STEP_MS = 80, SLOW_MS = 400, NAN_MS = 800, FALL_MS = 700;
 const ARROWS = { Left: [0, -1], Right: [0, 1], Up: [-1, 0], Down: [1, 0] };
 
 const fly = ({ line }, to, direction = "normal") => {
@@ -176,7 +177,7 @@ class LookupExplorer extends HTMLElement {
 		flag(this, { raised });
 		for (const group of this.querySelectorAll("fieldset")) group.disabled = raised; // no switch changes an error
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
-		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}.", ids[now.bad]));
+		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}. Remove it to go on.", ids[now.bad]));
 		const { factors, source, used, lookup, terms, sums, product, xors } = now, columns = source[0].length, backward = mode === "backward";
 		const shown = x => brief(condition === "zero" ? x : x + 0); // zero times a negative number is −0, which matters only there
 		// In a grid, screen readers pass arrow keys on to the page.
@@ -188,7 +189,7 @@ class LookupExplorer extends HTMLElement {
 		const s = Math.floor(last / columns), j = last % columns;
 		this.why.style.visibility = still ? "" : "hidden"; // it gives the answer away
 		const arrived = n => still || n < done; // backward: whether row n of the gradient was added
-		this.wait = !still && Number.isNaN(terms[r]?.[s]?.[j]) ? NAN_MS : STEP_MS;
+		this.wait = !still && Number.isNaN(terms[r]?.[s]?.[j]) ? NAN_MS : total < 10 ? SLOW_MS : STEP_MS;
 		const rounded = still && condition in SHORTER; // the numbers look alike, so their differences are shown
 		write(tables[2].body.caption, rounded ? _("product − lookup") : this.data.titles[mode][2]);
 
@@ -229,8 +230,9 @@ class LookupExplorer extends HTMLElement {
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
 		const bag = mode === "bag", all = factors.length * columns, [place, column] = look, { asks } = this.data;
 		const zeros = factors.flat().filter(x => !x).length * columns;
-		const addends = used[place].map(([from, weight]) => (bag ? `${brief(weight)} × ` : "") + this.quantity(source[from][column], column));
-		const receipt = (addends.join(" + ") || "0") + (bag || addends[1] ? ` = ${this.quantity(lookup[place][column], column)}` : "");
+		const pick = numbers => (backward && columns < 3 ? `(${numbers.map(brief).join(", ")})` : this.quantity(numbers[column], column));
+		const addends = used[place].map(([from, weight]) => (bag ? `${brief(weight)} × ` : "") + pick(source[from]));
+		const receipt = (addends.join(" + ") || "0") + (bag || addends[1] ? ` = ${pick(lookup[place])}` : "");
 		let line;
 		if (backward) line = still ? _("Row {0}: {1}", place, receipt) : _("{0} of {1} rows have arrived", done, total);
 		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications", total);
@@ -259,7 +261,7 @@ class LookupExplorer extends HTMLElement {
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
 		const guess = this.guesses.find(button => button.ariaPressed === "true")?.textContent;
 		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(product[0][0], 0), row: lookup[place].map(brief).join(", ") }[asks];
-		if (guess) verdict = `${guess === String(answer) ? _("Right.") : _("You guessed {0}.", guess)} ${verdict}`;
+		if (guess) verdict = `${guess === String(answer) ? _("Right: {0}.", guess) : _("Not {0}, but {1}.", guess, answer)} ${verdict}`;
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : "";
 		write(this.verdict, still ? verdict : waiting);
 	}

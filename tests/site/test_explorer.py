@@ -259,7 +259,7 @@ def test_data_and_links_of_each_page(page, site):
     assert values == {name: data["state"][name] for name in values}
     offered = [switch["value"] for switch in tag.select("input[type=radio]")]
     every = {
-        "tutorials/where-equality-stops": ["", "nan", "bfloat16"],
+        "tutorials/where-equality-stops": ["", "nan", "inf", "bfloat16", "second"],
         "tutorials/sparse-row-is-a-sum": ["", "counts"],
         "explorer": MODES + CONDITIONS,
     }
@@ -281,7 +281,7 @@ def test_data_and_links_of_each_page(page, site):
     assert data["says"]["lookup"] == f"IndexError: {lookup_error.value}"
     assert data["says"]["product"] == f"RuntimeError: {encoding_error.value}"
     links = [link["href"] for link in tag.select(".why p > a:last-child")]
-    assert len(links) == len(tag.select(".why p")) == (10 if offered else 0)
+    assert len(links) == len(tag.select(".why p")) == (11 if offered else 0)
     for link in links:
         path, _, anchor = link.partition("#")
         target = ((site / page).parent / path if path else site / f"{page}.html").read_text("utf-8")
@@ -370,7 +370,7 @@ def test_switches_change_the_verdict(figure, browser):
     choose(figure, "mode", "bag")
     assert re.fullmatch(r"Total: ([-−\d.]+(, )?){5}\.", verdict(figure))
     find(figure, ".pick button:last-of-type").click()
-    assert verdict(figure) == "Both raise an error: there is no row 4."
+    assert verdict(figure) == "Both raise an error: there is no row 4. Remove it to go on."
     messages = [code.text for code in figure.find_elements(By.CSS_SELECTOR, ".stage code")]
     expected_messages = element("explorer")[1]["says"]
     assert messages == [expected_messages["bag"][3], expected_messages["product"]]
@@ -458,6 +458,18 @@ def test_planting_shows_where_a_nan_comes_from(browser, site):
     assert verdict(figure) == "NaN: 3 in the product, 0 in the lookup."
 
 
+def test_a_second_one_adds_a_row(browser, site):
+    """The first row of the product is then the sum of two rows of the table."""
+    figure = show(browser, site, "tutorials/where-equality-stops", "reduce")
+    choose(figure, "condition", "second")
+    assert verdict(figure).startswith("Different: 5 of 15 numbers")
+    torch.manual_seed(123)
+    table = torch.nn.Embedding(4, 5).weight.detach()
+    script = f"{COMPUTE.replace('arguments[0].map', '[arguments[0].state].map')}"
+    (state,) = browser.execute_script(script, figure)
+    assert_bitwise_equal(floats(state["product"])[0], table[2] + table[3])
+
+
 def test_receipt_with_and_without_counts(browser, site):
     """A cart has a receipt in the units of its columns; without counts the lookup adds each row once."""
     figure = show(browser, site, "tutorials/sparse-row-is-a-sum", "reduce")
@@ -481,7 +493,7 @@ def test_receipt_with_and_without_counts(browser, site):
         ("index", "0", "The product made 60 multiplications, the lookup none."),
         (PAGES[0], "45", "45 of 60 multiplications were by zero; the lookup made none."),
         ("tutorials/where-equality-stops", "3", ""),
-        ("tutorials/backward-is-scatter-add", "6, 8", "Row 2: 1 + 5 = 6"),
+        ("tutorials/backward-is-scatter-add", "6, 8", "Row 2: (1, 2) + (5, 6) = (6, 8)"),
         ("tutorials/sparse-row-is-a-sum", "$13", "3 × $3 + 2 × $2 = $13"),
     ],
 )
@@ -492,13 +504,14 @@ def test_guess_is_compared_with_the_answer(browser, site, page, answer, line):
     assert answer in [guess.text for guess in guesses]
     for guess in guesses:
         guess.click()
-        outcome = "Right. " if guess.text == answer else f"You guessed {guess.text}. "
+        right = guess.text == answer
+        outcome = f"Right: {answer}. " if right else f"Not {guess.text}, but {answer}. "
         assert verdict(figure).startswith(outcome)
         assert find(figure, ".sum").text.endswith(line)
         assert find(figure, "[aria-pressed=true]") == guess
     find(figure, ".pick button:first-of-type").click()
     assert not figure.find_elements(By.CSS_SELECTOR, "[aria-pressed=true]")
-    assert "guess" not in verdict(figure)
+    assert not re.match("Right|Not", verdict(figure))
 
 
 def test_an_error_disables_the_switches(browser, site):

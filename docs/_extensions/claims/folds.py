@@ -48,7 +48,7 @@ def fold_cell(
         summary = _("code of the numbers below") if numbers else _("code that prepares this page")
         _fold(cell, "setup", summary, ids)
     elif "fold" in tags:
-        _fold(cell, "setup", _("code that you can skip; paste it with the rest"), ids)
+        _fold(cell, "setup", _("code to skip when you read, and to paste when you run"), ids)
     else:
         cell["ids"] += ids
         if "figure" in source.metadata.get("mystnb", {}):

@@ -86,7 +86,7 @@ class Explorer(SphinxDirective):
         data["asks"] = asked
         data |= {name: name in self.options for name in ("small", "empty")}
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
-        every = SWITCH_OF.keys() - {"counts"}  # in a bag only
+        every = SWITCH_OF.keys() - {"second", "counts"}  # each belongs to one mode
         offered = self.options.get("offer", [] if data["small"] else every)
         switches = {
             name: (legend, {v: text for v, text in choices.items() if v in ["", *offered]})

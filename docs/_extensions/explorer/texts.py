@@ -12,6 +12,7 @@ SWITCHES = {
             "zero": "plant −0",
             "bfloat16": "round to bfloat16",
             "tf32": "cut to TF32",
+            "second": "add a second 1",
             "counts": "forget the counts",
         },
     ),
@@ -22,7 +23,7 @@ TITLES = {  # of the input, the result of the lookup and the result of the produ
     "bag": ["table W", "bag: add rows", "multiply: x W"],
 }
 GUESSES = {  # what readers guess; explorer.js computes the answer
-    "lookup": "How often does the lookup multiply?",
+    "lookup": "The product multiplies 60 times. How many times does the lookup?",
     "zeros": "How many are by zero?",
     "nan": "How many NaN in the product?",
     "row": "What will row 2 be?",
@@ -74,6 +75,11 @@ WHY = {
         "The product gets its numbers without their last 13 bits; the lookup keeps all 32.",
         "What TF32 shortens",
         "stops-precision",
+    ),
+    "second": (
+        "The first one-hot row has two ones, so the product adds two rows of the table.",
+        "More than a single 1",
+        "stops-one",
     ),
     "counts": (
         "The lookup gets the ids without their counts, and adds each row once.",
