@@ -5,8 +5,11 @@
     V: [_("vocabulary V"), 8, 19, 18], d: [_("columns d"), 5, 14, 11], batch: [_("texts in a batch"), 0, 10, 3],
     length: [_("tokens in a text"), 5, 17, 11], blocks: [_("blocks"), 0, 96, 18],
   };
-  const CHOICES = { // bytes of a number and of a score; numbers that the optimizer keeps
-    dtype: [_("number type"), { [_("bfloat16, loss in float32")]: [2, 12], bfloat16: [2, 6], float32: [4, 12] }],
+  const CHOICES = { // number, score, master, cast and saved of training_bytes; numbers that the optimizer keeps
+    dtype: [_("number type"), {
+      [_("bfloat16, loss in float32")]: [2, 12, 0, 0, 16], [_("bfloat16 with float32 master weights")]: [2, 12, 4, 0, 16],
+      [_("float32 with autocast to bfloat16")]: [4, 12, 0, 2, 9], bfloat16: [2, 6, 0, 0, 16], float32: [4, 12, 0, 0, 16],
+    }],
     optimizer: [_("optimizer"), { Adam: 2, [_("SGD with momentum")]: 1, SGD: 0 }],
   };
   const SWITCHES = {
@@ -16,13 +19,14 @@
     parameters: _("parameters"), gradients: _("gradients"), optimizer: _("optimizer"), activations: _("activations"), logits: _("logits"),
   };
 
-  const count = ({ V, d, batch, length, blocks, dtype: [number, score], optimizer, tied, chunked, checkpoints }) => {
-    const table = V * d, tokens = batch * length, weights = table * (tied ? 1 : 2) + 12 * blocks * d ** 2;
+  const count = ({ V, d, batch, length, blocks, dtype, optimizer, tied, chunked, checkpoints }) => {
+    const [number, score, master, cast, saved] = dtype, tokens = batch * length;
+    const table = V * d, inner = 12 * blocks * d ** 2, weights = inner + table * (tied ? 1 : 2);
     const parts = {
       parameters: number * weights,
-      gradients: number * (weights + (tied ? 2 * table : 0)),
-      optimizer: number * optimizer * weights,
-      activations: number * (checkpoints ? blocks + 16 : 16 * blocks) * tokens * d,
+      gradients: number * weights + Math.max(tied ? 2 * number * table : 0, master * weights),
+      optimizer: (master + (master || number) * optimizer) * weights,
+      activations: number * (checkpoints ? blocks + saved : saved * blocks) * tokens * d + cast * (inner + table),
       logits: score * (chunked ? Math.min(tokens, 1024) : tokens) * V,
     };
     const [held, added] = !chunked ? [0, 0] : number === 4 ? [4, 12] : [10, 14];
