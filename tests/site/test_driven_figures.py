@@ -41,7 +41,7 @@ def test_slider_moves_markers_to_the_rows_of_a_step(browser, training):
     slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert browser.execute_script(POSITIONS) == [frames[2] for frames in training]
     assert label.text == slider.get_attribute("aria-valuetext") == "step 20"
-    assert slider.accessible_name == "Training step"
+    assert slider.accessible_name == "Step"
 
 
 def test_button_plays_all_steps(browser, training):
