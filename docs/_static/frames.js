@@ -6,7 +6,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		const [names, ...rows] = node.dataset.frames.split(";").map(part => part.split(" "));
 		return [node, names, rows.map(row => row.map(Number))];
 	});
-	const slider = make("input", { type: "range", max: last, value: last, autocomplete: "off", ariaLabel: _("Training step") });
+	const slider = make("input", { type: "range", max: last, value: last, autocomplete: "off", ariaLabel: _("Step") });
 	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" }, button, slider, label);
 	let playing = 0; // the time at which step 0 was shown
 	const show = time => {

@@ -10,7 +10,7 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	// TF-IDF: counts times idf, scaled to length 1; then a weighted sum of rows.
 	const score = message => {
 		const counts = new Map(), unknown = new Set();
-		for (const word of message.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) || []) {
+		for (const word of message.toLowerCase().match(/[\p{L}\p{N}_]+/gu) || []) {
 			if (table.has(word)) counts.set(word, (counts.get(word) || 0) + 1);
 			else unknown.add(word);
 		}
@@ -34,15 +34,15 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		const { rows, unknown, totals } = score(input.value), best = totals.indexOf(Math.max(...totals));
 		body.replaceChildren(...[...rows, ...(rows.length ? [[_("total"), totals]] : [])].map(([name, votes]) =>
 			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
-		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best)));
-		const result = totals[best] - totals[second] < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("{0} wins.", classes[best]);
+		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best))), lead = totals[best] - totals[second];
+		const result = lead < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("{0} wins by {1}.", classes[best], lead.toFixed(2));
 		verdict.textContent = rows.length ? result : unknown.length ? _("No word of this text is in the table.") : _("Type a message.");
 		const ignoredWords = unknown.join(_(", "));
 		ignored.textContent = unknown.length ? _("Without a row: {0}.", ignoredWords) : "";
 	};
-	input.oninput = show;
+	input.oninput = () => { show(); verdict.parentNode.classList.add("typed"); };
 	for (const phrase of document.querySelectorAll(".try")) {
-		const onclick = () => { input.value = phrase.textContent; show(); };
+		const onclick = () => { input.value = phrase.textContent; input.oninput(); };
 		phrase.replaceChildren(make("a", { href: "#fig-message-votes", onclick }, phrase.textContent));
 	}
 	svg.replaceWith(make("div", { className: "votes", score }, make("label", {}, _("Your message"), input), verdict, make("table", {}, head, body), ignored));

@@ -8,9 +8,9 @@ import torch
 from matplotlib import style
 
 from lookup_matmul.figures.axes import PLOT_STYLE, SERIES_STYLES, create_figure, to_drawing
-from lookup_matmul.figures.sheet import QUIET, Drawing
+from lookup_matmul.figures.sheet import Drawing
 
-SIZE, AXES_SHARE = 320.0, 0.84  # of the figure, and the share of it that the axes fill
+WIDTH, LEFT, BOTTOM = 270.0, 48.0, 42.0  # points, of the plot and of the labels beside it
 LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # points
 
 
@@ -18,36 +18,44 @@ def draw_points(
     rows: torch.Tensor,
     names: Sequence[str],
     groups: Sequence[int],
+    labels: Sequence[str],
     *,
     alt: str,
     axes: tuple[str, str] = ("first number of the row", "second number"),
 ) -> Drawing:
-    """Draw each row of a table of two columns as a point with its name.
+    """Draw the name of each row of a table of two columns where its numbers are.
 
-    ``rows`` has shape (number of rows, 2). Each row has a name and a group from 0 to 3, which
-    determines color and marker. ``axes`` are the labels of the axes.
+    ``rows`` has shape (number of rows, 2). A row with the name "" is a marker. Each row has a group
+    from 0 to 3, which determines its color; ``labels`` has a text for each group. ``axes`` are the
+    labels of the axes.
 
-    >>> draw_points(torch.eye(2), ["cat", "tea"], [0, 1], alt="cat and tea lie apart.")
-    cat and tea lie apart.
+    >>> draw_points(torch.eye(2), ["a", "7"], [0, 1], ["letter", "digit"], alt="a and 7 are apart.")
+    a and 7 are apart.
     """
-    points = rows.tolist()
-    markers = np.array(points)
-    low, high = markers.min(0), markers.max(0)
-    side = 1.35 * max(*(high - low), 1e-6)  # with room for names on the right
-    corner = np.array([low[0] - 0.06 * side, (low[1] + high[1] - side) / 2])
+    points = np.array(rows.tolist())
+    low, high = points.min(0), points.max(0)
+    extent = max(*(high - low), 1e-6)
+    room = extent * np.array([0.08, 0.2])  # for labels
+    low, high = low - room, high + room
+    height = WIDTH * (high - low)[1] / (high - low)[0]  # a unit has one length on both axes
     with style.context(PLOT_STYLE):
-        ax = create_figure(SIZE, SIZE).add_axes((0.15, 0.13, AXES_SHARE, AXES_SHARE))
-        ax.set(xlim=(corner[0], corner[0] + side), ylim=(corner[1], corner[1] + side))
-        ax.set(xlabel=axes[0], ylabel=axes[1])
+        whole = WIDTH + LEFT, height + BOTTOM
+        shares = (LEFT / whole[0], BOTTOM / whole[1], WIDTH / whole[0], height / whole[1])
+        ax = create_figure(*whole).add_axes(shares)
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=axes[0], ylabel=axes[1])
         ax.locator_params(nbins=6)  # short tick labels leave room for the axis label
-        for k, (x, y) in enumerate(points):
-            color, _, marker = SERIES_STYLES[groups[k]]
-            ax.plot(x, y, marker=marker, ms=6, color=color)
-        line = {"arrowstyle": "-", "color": QUIET, "lw": 0.8, "ls": ":", "shrinkB": 3}
-        positions = (markers - corner) * AXES_SHARE * SIZE / side
-        for k, (x, y, alignment) in place_names(positions, len(points)).items():
-            options: Any = {"textcoords": "axes points", "ha": alignment, "va": "center"}
-            ax.annotate(names[k], points[k], (x, y), arrowprops=line, **options)
+        for (x, y), name, group in zip(points, names, groups, strict=True):
+            color, _, marker = SERIES_STYLES[group]
+            ax.plot(x, y, marker="" if name else marker, ms=6, color=color)
+            ax.text(x, y, name, color=color, ha="center", va="center", weight="bold")
+        for group, label in enumerate(labels):
+            members = points[np.equal(groups, group)]
+            on_right, above = members.mean(0) > (low + high) / 2
+            corner = np.where((on_right, above), members.max(0), members.min(0))
+            options: Any = {"textcoords": "offset points", "va": "center"}
+            options |= {"ha": "right" if on_right else "left", "color": SERIES_STYLES[group][0]}
+            offset = (6 if on_right else -6, LINE_HEIGHT if above else -LINE_HEIGHT)
+            ax.annotate(label, corner, offset, **options)
         return to_drawing(ax, alt)
 
 

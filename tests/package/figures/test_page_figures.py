@@ -20,6 +20,7 @@ from lookup_matmul.figures.pages.swap_layers import draw_replacements, draw_swap
 from lookup_matmul.figures.pages.text_both_ways import (
     draw_column_votes,
     draw_message_votes,
+    draw_offsets,
 )
 from lookup_matmul.figures.pages.tied_weights import draw_memory_order, draw_names
 from lookup_matmul.figures.pages.what_a_step_moves import draw_moves
@@ -83,6 +84,10 @@ DRAWINGS = {
     "votes": (
         draw_column_votes(list(VOCABULARY), VOTES, ["NumPy", "PyTorch"]),
         "Votes for NumPy, PyTorch. axis (+2, -1): NumPy. dim (-1, 0): PyTorch. tensor (+0.25, +3): PyTorch.",
+    ),
+    "offsets": (
+        draw_offsets(["axis", "dim", "sum"], [0, 2, 2, 3]),
+        "Texts in one row: axis, dim; ; sum. Offsets: 0, 2, 2, 3.",
     ),
     "both ends": (
         draw_both_ends("byte", torch.tensor(list(b"byte")), 256),
@@ -154,6 +159,7 @@ def test_a_drawing_is_valid_and_its_alt_text_contains_the_numbers(name):
         ("sum of rows", ["total", "6", "-1"], ["2  × dim", "1.5", "-2", "3  × tensor", "1", "1"]),
         ("reach of a NaN", ["id 3", "NaN", "NaN", *(f"{x:.2f}" for x in WEIGHT[3, 2:].tolist())], ["row 1", "row 2", "row 3", "-Inf"] + ["NaN"] * 7),
         ("votes", ["tensor", "+0.25", "+3"], ["axis", "+2", "dim", "0", "tensor", "+3"]),
+        ("offsets", ["offsets", "0", "2", "2", "3"], ["axis", "dim", "sum", "0", "2", "2", "3"]),
         ("matrix", ["0", "2, 2", "5"], None),
         ("matrix", ["row 1: empty"], None),
         ("two memories", ["0.1", "1.1", "0.2", "1.2", "0.3", "1.3"], []),

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from drawings import assert_valid, attributes, elements, texts, with_colors
+from drawings import assert_valid, attributes, elements, text_of, texts, with_colors
 
 from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
 from lookup_matmul.figures.axes import SERIES_STYLES
@@ -23,20 +23,20 @@ GROUPS = {
 }
 BARS = {"first": {"lookup": 2.0, "sum": 1.0}, "second": {"sum": 5.0}}
 ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
-NAMES, KINDS = ["cat", "dog", "cow", "tea"], [0, 0, 0, 1]
+NAMES, KINDS, KIND_NAMES = ["a", "e", "", "7"], [0, 0, 1, 2], ["vowels", "none", "digits"]
 DRAWINGS = {
     "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
     "spreads": draw_curves([1, 10, 100], TIMES, **LOG),
     "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **X_LABEL),
     "parts": draw_parts(BARS, **X_LABEL),
-    "points": draw_points(ROWS, NAMES, KINDS, alt="an alt text"),
+    "points": draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt="an alt text"),
 }
 TEXTS = {
     "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
     "spreads": {"ids", "time [µs]"},
     "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
     "parts": {"first: 3", "second: 5", "lookup", "sum", "time [µs]"},
-    "points": {*NAMES, "first number of the row", "second number"},
+    "points": {"a", "e", "7", *KIND_NAMES, "first number of the row", "second number"},
 }
 
 
@@ -69,7 +69,9 @@ def test_a_plot_is_valid_and_labels_what_it_contains(name):
 
 def test_ids_of_two_plots_on_a_page_do_not_collide():
     """The same call returns the same drawing."""
-    first, second, repeated = (draw_points(ROWS, NAMES, KINDS, alt=alt) for alt in "abb")
+    first, second, repeated = (
+        draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt=alt) for alt in "abb"
+    )
     first_ids, second_ids = (set(re.findall(r'\bid="([^"]+)"', x.svg)) for x in (first, second))
     assert not first_ids & second_ids
     assert repeated == second
@@ -148,14 +150,16 @@ def test_numbers_without_a_position_raise(y, log_y):
         draw_curves([1, 2], {"a": y}, **LABELS, log_y=log_y)
 
 
-def test_dotted_lines_lead_to_each_point_from_its_name():
-    """They end at the edge of the marker."""
+def test_a_row_is_its_name_at_its_numbers_or_a_marker():
+    """The label of its group is above or below, farther from the middle."""
     svg = DRAWINGS["points"].svg
-    points = marker_positions(svg)
-    dotted = re.findall(r'([\d.]+) ([\d.]+) +"[^>]*dasharray', svg)
-    named = [points[NAMES.index(text)] for text in texts(svg) if text in NAMES]
-    ends = [math.dist(map(float, end), point) for end, point in zip(dotted, named, strict=True)]
-    assert max(ends) < 3.5
+    at = {text_of(node): np.array(attributes(node, "x", "y")) for node in elements(svg, "text")}
+    ((x, y),) = marker_positions(svg)
+    unit = (at["7"] - at["a"])[0] / 9
+    assert (at["e"] - at["a"]).tolist() == pytest.approx([0.1 * unit, 0], abs=0.02)
+    assert (at["a"] - at["7"])[1] == pytest.approx(9 * unit, abs=0.02)
+    assert x - at["a"][0] == pytest.approx(0.05 * unit, abs=0.02)
+    assert at["digits"][1] < at["7"][1] < y < at["a"][1] < at["vowels"][1]
 
 
 @pytest.mark.parametrize(

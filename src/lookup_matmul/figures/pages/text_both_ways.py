@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 
 import torch
 
-from lookup_matmul.figures.sheet import INK, MARK, QUIET, Drawing, Sheet
+from lookup_matmul.figures.sheet import INK, MARK, QUIET, Drawing, Sheet, id_colors
 
 LABEL_WIDTH, CELL_WIDTH, WIDTH = 86.0, 58.0, 330.0
 WORD = re.compile(r"\w\w+")  # as scikit-learn's vectorizers
@@ -56,6 +57,26 @@ def draw_message_votes(
     attributes = f'"{escape(alt)}" data-votes="{data}"'
     svg = drawing.svg.replace(f'"{escape(drawing.alt)}"', attributes, 1)
     return Drawing(svg, alt)
+
+
+def draw_offsets(words: Sequence[str], offsets: Sequence[int]) -> Drawing:
+    """Draw the words of several texts in one row, and where each text begins; the last number ends.
+
+    ``offsets`` has one more number than there are texts, as a CSR matrix has.
+    """
+    sheet, width = Sheet(WIDTH), (WIDTH - LABEL_WIDTH - 10) / len(words)
+    edges = [LABEL_WIDTH + offset * width for offset in offsets]
+    for y, label in ((1.5, "ids"), (2.8, "offsets")):
+        sheet.text(LABEL_WIDTH - 14, y, label, QUIET, "end")
+    for k, (start, end) in enumerate(pairwise(offsets)):
+        sheet.text((edges[k] + edges[k + 1]) / 2, 0.5, f"text {k}", QUIET)
+        for j in range(start, end):
+            sheet.cell(LABEL_WIDTH + j * width, 1, width, words[j], bold=True, colors=id_colors(k))
+    for x, offset in zip(edges, offsets, strict=True):
+        sheet.line((x, 1.0), (x, 2.3))
+        sheet.text(x, 2.8, str(offset), bold=True)
+    texts = "; ".join(", ".join(words[start:end]) for start, end in pairwise(offsets))
+    return sheet.to_drawing(f"Texts in one row: {texts}. Offsets: {', '.join(map(str, offsets))}.")
 
 
 def _column_x(column: int) -> float:
