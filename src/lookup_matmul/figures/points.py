@@ -11,7 +11,7 @@ from lookup_matmul.figures.axes import PLOT_STYLE, SERIES_STYLES, create_figure,
 from lookup_matmul.figures.sheet import Drawing
 
 WIDTH, LEFT, BOTTOM = 270.0, 48.0, 42.0  # points, of the plot and of the labels beside it
-LINE_HEIGHT, NAME_WIDTH = 14.0, 40.0  # points
+LINE_HEIGHT = 14.0  # points
 
 
 def draw_points(
@@ -57,43 +57,3 @@ def draw_points(
             offset = (6 if on_right else -6, LINE_HEIGHT if above else -LINE_HEIGHT)
             ax.annotate(label, corner, offset, **options)
         return to_drawing(ax, alt)
-
-
-def place_names(markers: np.ndarray, count: int) -> dict[int, tuple[float, float, str]]:
-    """Return position, in points, and alignment ("left" or "right") of the first ``count`` names.
-
-    Names of markers that are close to each other form a column on the side with fewer markers.
-    """
-    places: dict[int, tuple[float, float, str]] = {}
-    remaining = np.argsort(markers[:count, 1]).tolist()
-    while remaining:
-        cluster = [remaining.pop(0)]
-        for k in cluster:  # the loop also visits the markers that it appends
-            dx, dy = np.abs(markers - markers[k]).T
-            cluster += [j for j in remaining if dx[j] < NAME_WIDTH and dy[j] < 1.4 * LINE_HEIGHT]
-            remaining = [j for j in remaining if j not in cluster]
-        cluster.sort(key=lambda k: markers[k, 1])
-        gap = 8 if len(cluster) == 1 else 16
-        x, y = markers[cluster].T
-        name_y = y.mean() + LINE_HEIGHT * (np.arange(len(cluster)) - (len(cluster) - 1) / 2)
-        sides = (x.min() - gap, "right"), (x.max() + gap, "left")
-        hidden = [_count_hidden(markers, cluster, name_x, name_y) for name_x, _ in sides]
-        on_left = hidden[0] < hidden[1] and sides[0][0] > NAME_WIDTH
-        name_x, alignment = sides[0] if on_left else sides[1]
-        for k, y in zip(cluster, name_y.tolist(), strict=True):
-            places[k] = (float(name_x), y, alignment)
-    return places
-
-
-def _count_hidden(markers: np.ndarray, cluster: list[int], x: float, name_y: np.ndarray) -> int:
-    """Count the markers under the names of a cluster, and those that lines to its names cross."""
-    near = markers[cluster]
-    begin = x if x > near[:, 0].max() else x - NAME_WIDTH
-    same_line = np.abs(markers[:, 1:] - name_y).min(1) < LINE_HEIGHT / 2
-    count = (same_line & (markers[:, 0] > begin) & (markers[:, 0] < begin + NAME_WIDTH)).sum()
-    for marker, y in zip(near, name_y, strict=True):
-        line, offsets = np.array([x, y]) - marker, near - marker
-        share = np.clip(offsets @ line / (line @ line), 0, 1)
-        crossed = np.hypot(*(offsets - np.outer(share, line)).T) < 4
-        count += crossed.sum()  # with the line's own marker, on either side
-    return int(count)

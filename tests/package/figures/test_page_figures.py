@@ -1,5 +1,6 @@
 """Drawings of single pages contain the numbers of their tensors, and so does their alt text."""
 
+import numpy as np
 import pytest
 import torch
 from drawings import assert_valid, bold_texts, elements, text_lines, texts, with_colors
@@ -13,7 +14,7 @@ from lookup_matmul.figures.pages.inside_a_language_model import (
     draw_both_ends,
     draw_writing,
 )
-from lookup_matmul.figures.pages.lookup_is_matmul import draw_training
+from lookup_matmul.figures.pages.lookup_is_matmul import draw_training, place_names
 from lookup_matmul.figures.pages.on_many_machines import draw_cuts
 from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
 from lookup_matmul.figures.pages.swap_layers import draw_replacements, draw_swap
@@ -189,6 +190,21 @@ def test_writing_marks_letters_that_differ_and_shows_one_step():
     groups = [g for g in elements(svg, "g") if g.get("data-frames")]
     shown = [("0", "opacity;1;0"), ("1", "opacity;0;1")]
     assert [(group.get("opacity"), group.get("data-frames")) for group in groups] == shown
+
+
+def test_names_of_moving_points_cover_neither_names_nor_points():
+    """Each is beside its point, in the drawing, and stays on its side until another is better."""
+    points = np.array([[(100, 100), (126, 100)], [(320, 100), (10, 100)], [(200, 9), (250, 9)]])
+    names = place_names(points.astype(float))
+    assert np.abs(names - points).max() <= 25
+    assert ((names > 0) & (names < 330)).all()
+    for frame, (first, second) in zip(points, names, strict=True):
+        assert (np.abs(first - second) >= (36, 14)).any()
+        for name, other in ((first, frame[1]), (second, frame[0])):
+            assert (np.abs(name - other) >= (23, 12)).any()
+    frames = [[(100.0, 100.0), (126.0, 100.0)], [(100.0, 100.0), (250.0, 100.0)]]
+    before, after = place_names(np.array(frames))[:, 0].tolist()
+    assert before == after != [125, 100]
 
 
 def test_a_swap_is_not_drawn_if_the_outputs_differ():

@@ -10,7 +10,6 @@ from drawings import assert_valid, attributes, elements, text_of, texts, with_co
 
 from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
 from lookup_matmul.figures.axes import SERIES_STYLES
-from lookup_matmul.figures.points import place_names
 from lookup_matmul.figures.sheet import CSS_VALUES
 
 LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "an alt text"}
@@ -160,25 +159,6 @@ def test_a_row_is_its_name_at_its_numbers_or_a_marker():
     assert (at["a"] - at["7"])[1] == pytest.approx(9 * unit, abs=0.02)
     assert x - at["a"][0] == pytest.approx(0.05 * unit, abs=0.02)
     assert at["digits"][1] < at["7"][1] < y < at["a"][1] < at["vowels"][1]
-
-
-@pytest.mark.parametrize(
-    ("obstacles", "x", "alignment"),
-    [([], 126, "left"), ([(140, 100)], 84, "right"), ([(140, 100), (70, 100)], 126, "left")],
-)
-def test_names_of_close_points_form_a_column_beside_them(obstacles, x, alignment):
-    """It is 16 points from the nearest, on the side where it hides fewer points, lines 14 apart."""
-    markers = np.array([(100.0, 110.0), (110.0, 100.0), (105.0, 90.0), *obstacles])
-    places = place_names(markers, 3)
-    assert places == {2: (x, 86, alignment), 1: (x, 100, alignment), 0: (x, 114, alignment)}
-
-
-@pytest.mark.parametrize(("x", "expected"), [(100.0, (92, "right")), (45.0, (53, "left"))])
-def test_a_name_on_the_left_needs_room(x, expected):
-    """A single name is 8 points from its point."""
-    name_x, alignment = expected
-    markers = np.array([(x, 100.0), (x + 20, 100.0)])
-    assert place_names(markers, 1) == {0: (name_x, 100, alignment)}
 
 
 @pytest.mark.parametrize(

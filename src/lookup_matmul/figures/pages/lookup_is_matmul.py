@@ -8,10 +8,11 @@ import torch
 
 from lookup_matmul.figures import sheet
 from lookup_matmul.figures.axes import TEXT_OUTLINE
-from lookup_matmul.figures.points import NAME_WIDTH, place_names
 
 SIZE, MARGIN = 330.0, 46.0  # the margin has room for a name
 COLORS = (sheet.MARK, sheet.OTHER, sheet.INK)
+NAME = np.array([36.0, 14.0])  # width and height that a name needs
+NEAR = np.array([(25, 0), (-25, 0), (0, 13), (0, -13), (22, 9), (22, -9), (-22, 9), (-22, -9)])
 MARKERS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "M-4 -4h8v8h-8z", "M-5 4L0 -5L5 4z")
 
 
@@ -27,26 +28,20 @@ def draw_training(
     low, high = frames.min((0, 1)), frames.max((0, 1))
     scale = (SIZE - 2 * MARGIN) / (high - low).max()
     points = (frames - low) * scale + (SIZE - (high - low) * scale) / 2  # y upward
-    places = [place_names(np.concatenate([frame, points[0]]), len(names)) for frame in points]
+    places = place_names(points)
     lines, markers, texts = [], [], []
     for k, (name, group) in enumerate(zip(names, groups, strict=True)):
         x, y = points[:, k, 0], SIZE - points[:, k, 1]
-        # A name begins in a box of the same width for all names.
-        ends = [frame[k] for frame in places]
-        name_x = np.array([end - NAME_WIDTH * (side == "right") for end, _, side in ends])
-        name_y = np.array([middle for _, middle, _ in ends])
         start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
         color, marker = sheet.CSS_VALUES[COLORS[group]], MARKERS[group]
-        lines += [
-            f'<line {start} {_write_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>',
-            f"<line {_write_frames(x1=x, y1=y, x2=name_x + NAME_WIDTH / 2, y2=SIZE - name_y)} "
-            f'style="stroke: {sheet.CSS_VALUES[sheet.QUIET]}; stroke-dasharray: 1 2"/>',
-        ]
+        lines.append(
+            f'<line {start} {_write_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>'
+        )
         markers.append(
             f'<path d="{marker}" transform="translate({x[-1]:.1f} {y[-1]:.1f})" '
             f'data-frames="translate;{_join_values(x, y)}" style="fill: {color}"/>'
         )
-        name_frames = _write_frames(x=name_x + NAME_WIDTH / 2, y=SIZE - name_y + 4)
+        name_frames = _write_frames(x=places[:, k, 0], y=SIZE - places[:, k, 1] + 4)
         texts.append(f'<text {name_frames} style="fill: {color}">{escape(name)}</text>')
     steps = ", ".join(map(str, tables))
     alt = f"{len(names)} points with names, at the steps {steps} of a training."
@@ -58,6 +53,27 @@ def draw_training(
         f'font-size: {sheet.FONT_SIZE:g}px; {TEXT_OUTLINE}">{"".join(texts)}</g>'
     )
     return sheet.to_steps(SIZE, SIZE, tables, alt, elements)
+
+
+def place_names(points: np.ndarray) -> np.ndarray:
+    """Return the middle of each name beside its point, clear of other names and points if possible.
+
+    ``points`` has shape (frames, names, 2), as the result. A name stays where it was in the frame
+    before, unless another place hides less.
+    """
+    frames, choice = [], np.zeros(points.shape[1], dtype=int)
+    for frame in points:
+        for k in [*range(len(frame))] * 4:  # each name again, after the others have moved
+            spots = (frame[k] + NEAR)[:, None]
+            others = np.delete(frame, k, axis=0)
+            taken = np.delete(frame + NEAR[choice], k, axis=0)
+            hidden = (np.abs(spots - taken) < NAME).all(2).sum(1)
+            hidden = hidden + (np.abs(spots - others) < NAME / 2 + 5).all(2).sum(1)
+            outside = ((spots[:, 0] < NAME / 2) | (spots[:, 0] > SIZE - NAME / 2)).any(1)
+            moves = np.arange(len(NEAR)) != choice[k]
+            choice[k] = np.argmin(hidden + 9.0 * outside + 0.5 * moves)
+        frames.append(frame + NEAR[choice])
+    return np.stack(frames)
 
 
 def _write_frames(**values: np.ndarray) -> str:
