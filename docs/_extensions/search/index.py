@@ -108,7 +108,8 @@ def _read_labels(env: BuildEnvironment) -> dict[str, str]:
 
 def _read_synonyms(language: str) -> list[str]:
     """Return the groups of synonyms, and for other languages the translations of their words."""
-    lines = [line for line in SYNONYMS.read_text("utf-8").splitlines() if line[0] != "#"]
+    lines = SYNONYMS.read_text("utf-8").splitlines()
+    lines = [line for line in lines if line.strip() and not line.startswith("#")]
     return [line for line in lines if language != "en" or ": " not in line]
 
 
