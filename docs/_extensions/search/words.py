@@ -11,10 +11,14 @@ from sphinx.search import SearchLanguage
 
 from _extensions.search.entries import Entry
 
-# Words of questions that say nothing of their subject.
+# Words of questions that say nothing of their subject, each in its forms: the stems, too.
 FILLERS = frozenset(
-    """bug error explain functional help issue make need nn non please possible problem pytorch
-    question solve torch understanding versus vs want way work""".split()  # noqa: SIM905
+    """actual actually anybody anyone best bug correct correctly currently done error errors
+    even exactly explain explained functional get gets getting got happen happened happening
+    happens help importance inside issue issues just make makes making need needs nn non please
+    possible problem problems proper properly pytorch question questions really seem seems
+    simply solve still torch tri tried try trying understanding versus vs want way work worked
+    working works""".split()  # noqa: SIM905
 )
 HAN = re.compile("[\u4e00-\u9fff]+")
 NEGATION = re.compile(r"n['’]t\b")
