@@ -27,7 +27,7 @@ PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=h
 TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
 NUMBER_DIGITS = 5  # vocabulary sizes such as 50257; other numbers differ from error to error
 MESSAGE_HEAD = 120  # characters of a message that are compared
-MAX_ENTRIES = 15  # with a word in their text: more tell sections apart less than they cost bytes
+MAX_ENTRIES = 13  # with a word in their text: more tell sections apart less than they cost bytes
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
 
 
