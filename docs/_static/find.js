@@ -8,7 +8,7 @@ window.siteSearch = (() => {
   const MAX_WORDS = 40; // of a query
   const MIN_ERROR = 0.6; // the share of a message that a text must have
   // How much a term counts in an entry, and how much a synonym, a beginning or a misspelling counts for a word.
-  const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.3, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
+  const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.45, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
   const PAIR = 0.2; // how much neighboring words count besides the words themselves
   const REPEATED = 0.85; // how much a section counts after a better section of its page: other pages may answer, too
 
@@ -65,7 +65,7 @@ window.siteSearch = (() => {
     add(above, PARENT);
   });
   const known = [...postings.keys()].filter(term => term[0] !== "+");
-  const rarity = count => Math.log(1 + entries.length / (1 + count));
+  const rarity = count => Math.log(1 + entries.length / (3 + count));
   const rarityOf = term => rarity((postings.get(term) || []).length);
   for (const entry of entries) entry.sizes = entry.names.map(name => sum(name, rarityOf));
 

@@ -77,7 +77,8 @@
     clearTimeout(timer);
     timer = setTimeout(() => (status.textContent = describe(text, errors.length)), first ? 0 : 400); // announced once, not for each key
     await texts;
-    if (text === latest) list.dataset.query = text;
+    if (text !== latest) return; // a later search, whose texts were there, has finished already
+    list.dataset.query = text;
     try {
       history.replaceState(null, "", text && text.length < MAX_ADDRESS ? `?q=${encodeURIComponent(text)}` : location.pathname);
     } catch { /* some browsers do not allow it for files */ }

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import ask, errors
+from served import ask, errors, soup
 from served import wait as wait_for
 
 DATA = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
@@ -104,6 +104,13 @@ def test_questions_lead_to_their_sections(answers, section_of, half):
     misses = {text: p for text, p in places.items() if p > 2}
     assert first >= FLOORS[half][0], misses
     assert third >= FLOORS[half][1], misses
+
+
+def test_general_index_lists_no_questions(site):
+    """Terms that are written as questions are for the search alone."""
+    terms = [link.text for link in soup(site / "genindex.html").select(".genindextable a")]
+    assert {"max_norm", "include_last_offset"} <= set(terms)
+    assert not [term for term in terms if re.match(r"(how|is|what|why) (\S+ ){2}", term)]
 
 
 @pytest.mark.parametrize("text", FIRST)

@@ -5,6 +5,7 @@ scripts, because browsers do not let a page that is opened from a file fetch dat
 """
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +27,10 @@ from _extensions.symptoms.entries import get_entries
 EXCLUDED_PAGES = {"bibliography", "build", "checked", "checked/other-pages", "checked/path"}
 FINDER = "<!-- finder -->"  # the mark of a page that contains the field
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
+# Terms that only the search has: questions, and those of more than four words.
+SEARCHED = re.compile(
+    r"(are|can|do|does|how|is|should|what|when|which|why) |([^ ;]+ ){4}[^;]+$", re.I
+)
 
 
 def store_entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -88,6 +93,15 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     yield "search", {"title": "Search", "digest": digest[:8]}, "search.html"
 
 
+def shorten_general_index(_app: Sphinx, env: BuildEnvironment) -> None:
+    """Remove the terms that only the search has from the general index page."""
+    pages = env.domains.index_domain.entries
+    for docname, terms in pages.items():
+        pages[docname] = [
+            term for term in terms if term[2][:6] != "index-" or not SEARCHED.match(term[1])
+        ]
+
+
 def insert_finder(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
@@ -108,7 +122,8 @@ def _read_labels(env: BuildEnvironment) -> dict[str, str]:
 
 def _read_synonyms(language: str) -> list[str]:
     """Return the groups of synonyms, and for other languages the translations of their words."""
-    lines = [line for line in SYNONYMS.read_text("utf-8").splitlines() if line[0] != "#"]
+    lines = SYNONYMS.read_text("utf-8").splitlines()
+    lines = [line for line in lines if line.strip() and not line.startswith("#")]
     return [line for line in lines if language != "en" or ": " not in line]
 
 

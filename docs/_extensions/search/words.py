@@ -11,10 +11,14 @@ from sphinx.search import SearchLanguage
 
 from _extensions.search.entries import Entry
 
-# Words of questions that say nothing of their subject.
+# Words of questions that say nothing of their subject, each in its forms: the stems, too.
 FILLERS = frozenset(
-    """bug error explain functional help issue make need nn non please possible problem pytorch
-    question solve torch understanding versus vs want way work""".split()  # noqa: SIM905
+    """actual actually anybody anyone best bug correct correctly currently done error errors
+    even exactly explain explained functional get gets getting got happen happened happening
+    happens help importance inside issue issues just make makes making need needs nn non please
+    possible problem problems proper properly pytorch question questions really seem seems
+    simply solve still torch tri tried try trying understanding versus vs want way work worked
+    working works""".split()  # noqa: SIM905
 )
 HAN = re.compile("[\u4e00-\u9fff]+")
 NEGATION = re.compile(r"n['’]t\b")
@@ -23,7 +27,7 @@ PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=h
 TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
 NUMBER_DIGITS = 5  # vocabulary sizes such as 50257; other numbers differ from error to error
 MESSAGE_HEAD = 120  # characters of a message that are compared
-MAX_ENTRIES = 15  # with a word in their text: more tell sections apart less than they cost bytes
+MAX_ENTRIES = 13  # with a word in their text: more tell sections apart less than they cost bytes
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
 
 
