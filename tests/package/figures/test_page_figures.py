@@ -194,7 +194,7 @@ def test_writing_marks_letters_that_differ_and_shows_one_step():
 
 def test_names_of_moving_points_cover_neither_names_nor_points():
     """Each is beside its point, in the drawing, and stays on its side until another is better."""
-    points = np.array([[(100, 100), (126, 100)], [(320, 100), (10, 100)], [(200, 9), (250, 9)]])
+    points = np.array([[(100, 100), (126, 100)], [(10, 100), (320, 100)], [(200, 9), (250, 9)]])
     names = place_names(points.astype(float))
     assert np.abs(names - points).max() <= 25
     assert ((names > 0) & (names < 330)).all()
