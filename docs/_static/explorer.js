@@ -74,8 +74,7 @@ class LookupExplorer extends HTMLElement {
 			this.renew();
 			if (this.data.small && radio.value in SPECIAL && !STILL.matches) this.toggle(); // shows where it comes from
 		};
-		this.guesses = [...this.querySelectorAll(".guess button")];
-		for (const button of this.guesses) button.onclick = () => this.take(button);
+		(this.guesses = [...this.querySelectorAll(".guess button")]).forEach(button => { button.onclick = () => this.take(button); });
 		[...this.pick.children].forEach((button, id) => {
 			color(button, id in state.table ? id : -1);
 			button.onclick = () => this.ask(id);
@@ -91,8 +90,8 @@ class LookupExplorer extends HTMLElement {
 	take(guess) {
 		const nan = this.data.asks === "nan" && this.querySelector("[value=nan]");
 		this.empty = false;
-		if (nan) nan.checked = true;
-		(nan ? nan.onchange : () => (this.renew(), STILL.matches || this.toggle()))();
+		if (nan) { nan.checked = true; nan.onchange(); } else this.renew();
+		if (!this.playing && !STILL.matches) this.toggle();
 		guess.ariaPressed = true;
 		this.paint();
 	}
@@ -228,8 +227,7 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.value = done;
 		this.scrub.ariaValueText = _("{0} of {1}", done, total);
 		write(this.play, this.playing ? "❚❚ " + _("pause") : "▶ " + (backward ? _("send back") : _("multiply")));
-		const bag = mode === "bag", all = factors.length * columns, [place, column] = look, { asks } = this.data;
-		const zeros = factors.flat().filter(x => !x).length * columns;
+		const bag = mode === "bag", all = factors.length * columns, [place, column] = look, { asks } = this.data, zeros = factors.flat().filter(x => !x).length * columns;
 		const pick = numbers => (backward && columns < 3 ? `(${numbers.map(brief).join(", ")})` : this.quantity(numbers[column], column));
 		const addends = used[place].map(([from, weight]) => (bag ? `${brief(weight)} × ` : "") + pick(source[from]));
 		const receipt = (addends.join(" + ") || "0") + (bag || addends[1] ? ` = ${pick(lookup[place])}` : "");
@@ -311,8 +309,7 @@ class LookupExplorer extends HTMLElement {
 // [250]{.counter} becomes a button that adds 1 to a number in float32 and to one in bfloat16.
 for (const counter of document.querySelectorAll(".counter")) {
 	let long = +counter.textContent, short = long;
-	const value = make("output", {});
-	const show = () => write(value, _("float32: {0}, bfloat16: {1}", long, short));
+	const value = make("output", {}), show = () => write(value, _("float32: {0}, bfloat16: {1}", long, short));
 	const add = () => { long++; short = ofBits(SHORTER.bfloat16(bitsOf(short + 1))); show(); };
 	counter.replaceChildren(make("button", { type: "button", onclick: add }, _("add 1")), value);
 	show();
