@@ -40,8 +40,8 @@ def _parse_rows(argument: str) -> list[list[float]]:
 
 
 def _parse_guess(argument: str) -> list[str]:
-    asked, *choices = (part.strip() for part in argument.split(";"))
-    return [directives.choice(asked, tuple(GUESSES)), *choices]
+    quantity, *choices = (part.strip() for part in argument.split(";"))
+    return [directives.choice(quantity, tuple(GUESSES)), *choices]
 
 
 class Explorer(SphinxDirective):
@@ -82,8 +82,8 @@ class Explorer(SphinxDirective):
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
         data["units"] = self.options.get("units", [])
-        asked, *choices = self.options.get("guess", [""])
-        data["asks"] = asked
+        quantity, *choices = self.options.get("guess", [""])
+        data["asks"] = quantity
         data |= {name: name in self.options for name in ("small", "empty")}
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
         every = SWITCH_OF.keys() - {"second", "counts"}  # each belongs to one mode
@@ -97,7 +97,7 @@ class Explorer(SphinxDirective):
             state[SWITCH_OF[initial]] = initial
         if title := self.options.get("title"):
             data["titles"][state["mode"]][0] = title
-        guesses = [GUESSES[asked], *choices] if asked else []
+        guesses = [GUESSES[quantity], *choices] if quantity else []
         node = explorer(small=data["small"], switches=switches, guesses=guesses, data=data)
         self.set_source_info(node)
         return [node]

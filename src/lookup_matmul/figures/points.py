@@ -39,9 +39,9 @@ def draw_points(
     low, high = low - room, high + room
     height = WIDTH * (high - low)[1] / (high - low)[0]  # a unit has one length on both axes
     with style.context(PLOT_STYLE):
-        whole = WIDTH + LEFT, height + BOTTOM
-        shares = (LEFT / whole[0], BOTTOM / whole[1], WIDTH / whole[0], height / whole[1])
-        ax = create_figure(*whole).add_axes(shares)
+        size = WIDTH + LEFT, height + BOTTOM
+        shares = (LEFT / size[0], BOTTOM / size[1], WIDTH / size[0], height / size[1])
+        ax = create_figure(*size).add_axes(shares)
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=axes[0], ylabel=axes[1])
         ax.locator_params(nbins=6)  # short tick labels leave room for the axis label
         for (x, y), name, group in zip(points, names, groups, strict=True):

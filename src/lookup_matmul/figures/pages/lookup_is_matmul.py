@@ -65,10 +65,10 @@ def place_names(points: np.ndarray) -> np.ndarray:
     for frame in points:
         for k in [*range(len(frame))] * 4:  # each name again, after the others have moved
             spots = (frame[k] + NEAR)[:, None]
-            others = np.delete(frame, k, axis=0)
-            taken = np.delete(frame + NEAR[choice], k, axis=0)
-            hidden = (np.abs(spots - taken) < NAME).all(2).sum(1)
-            hidden = hidden + (np.abs(spots - others) < NAME / 2 + 5).all(2).sum(1)
+            markers = np.delete(frame, k, axis=0)
+            labels = np.delete(frame + NEAR[choice], k, axis=0)
+            hidden = (np.abs(spots - labels) < NAME).all(2).sum(1)
+            hidden = hidden + (np.abs(spots - markers) < NAME / 2 + 5).all(2).sum(1)
             outside = ((spots[:, 0] < NAME / 2) | (spots[:, 0] > SIZE - NAME / 2)).any(1)
             moves = np.arange(len(NEAR)) != choice[k]
             choice[k] = np.argmin(hidden + 9.0 * outside + 0.5 * moves)
