@@ -259,7 +259,7 @@ class LookupExplorer extends HTMLElement {
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
 		const guess = this.guesses.find(button => button.ariaPressed === "true")?.textContent;
 		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(product[0][0], 0), row: lookup[place].map(brief).join(", ") }[asks];
-		if (guess) verdict = `${guess === String(answer) ? _("Right: {0}.", guess) : _("Not {0}, but {1}.", guess, answer)} ${verdict}`;
+		if (guess) verdict = (guess === String(answer) ? _("Right: {0}.", guess) : _("Not {0}, but {1}.", guess, answer)) + " " + verdict;
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : "";
 		write(this.verdict, still ? verdict : waiting);
 	}
