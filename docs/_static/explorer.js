@@ -81,7 +81,7 @@ class LookupExplorer extends HTMLElement {
 		});
 		this.play.onclick = () => this.toggle();
 		this.scrub.oninput = () => { this.stop(); this.empty = false; this.done = +this.scrub.value; this.paint(); };
-		this.stage.onclick = this.stage.onmouseover = this.stage.onkeydown = event => this.touch(event);
+		this.stage.onclick = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
 	}
@@ -160,7 +160,7 @@ class LookupExplorer extends HTMLElement {
 	touch(event) {
 		const { state, tables } = this, arrow = ARROWS[event.key?.slice(5)];
 		let [k, r, j] = event.target.place || [];
-		if (k === undefined || (event.type === "keydown" && !arrow) || (event.type === "mouseover" && !k)) return;
+		if (k === undefined || (event.type === "keydown" && !arrow)) return;
 		if (arrow) [r, j] = [clamp(r + arrow[0], tables[k].length), clamp(j + arrow[1], tables[k][0].cells.length)];
 		if (k) this.look = [r, j];
 		else if (state.condition in SPECIAL) state.at = [r, j];
@@ -236,7 +236,7 @@ class LookupExplorer extends HTMLElement {
 		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications", total);
 		else if (!still) line = _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`;
 		else if (asks === "lookup") line = _("The product made {0} multiplications, the lookup none.", total);
-		else line = bag ? receipt : _("{0} of {1} multiplications were by zero; the lookup made none.", zeros, total);
+		else line = bag ? receipt : condition ? "" : _("{0} of {1} multiplications were by zero; the lookup made none.", zeros, total);
 		write(this.sum, line);
 		const pair = [lookup, product].map(rows => rows[look[0]][look[1]]), words = pair.map(x => bitsOf(x).toString(2).padStart(32, 0));
 		pair.forEach((x, k) => {

@@ -18,7 +18,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 			else names.forEach((name, i) => node.setAttribute(name, values[i]));
 		}
 		slider.value = time;
-		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.floor(time)]);
+		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.round(time)]);
 		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("play");
 	};
 	const play = now => {

@@ -35,10 +35,10 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 		body.replaceChildren(...[...rows, ...(rows.length ? [[_("total"), totals]] : [])].map(([name, votes]) =>
 			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
 		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best))), lead = totals[best] - totals[second];
-		const result = lead < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("{0} wins by {1}.", classes[best], lead.toFixed(2));
+		const result = lead < 0.05 ? _("Almost a tie between {0} and {1}.", classes[best], classes[second]) : _("{0} wins, {1} ahead of {2}.", classes[best], lead.toFixed(2), classes[second]);
 		verdict.textContent = rows.length ? result : unknown.length ? _("No word of this text is in the table.") : _("Type a message.");
 		const ignoredWords = unknown.join(_(", "));
-		ignored.textContent = unknown.length ? _("Without a row: {0}.", ignoredWords) : "";
+		ignored.textContent = unknown.length ? _("No votes: {0}.", ignoredWords) : "";
 	};
 	input.oninput = () => { show(); verdict.parentNode.classList.add("typed"); };
 	for (const phrase of document.querySelectorAll(".try")) {

@@ -102,7 +102,8 @@ def test_votes_of_a_typed_text_are_the_weighted_sum_of_rows(browser, site, text)
     libraries = svg["data-votes"].split("|")[1].split(",")
     without = "No word" if re.search(r"\w", text) else "Type a message."
     second, first = sorted(totals)[-2:]
-    best = f"{libraries[totals.index(first)]} wins by {first - second:.2f}." if counts else without
+    winner, loser = (libraries[totals.index(total)] for total in (first, second))
+    best = f"{winner} wins, {first - second:.2f} ahead of {loser}." if counts else without
     assert best in browser.find_element(By.CSS_SELECTOR, ".votes [role=status]").text
     unknown = [word for word in re.findall(r"\w+", text.lower()) if word not in counts]
     assert result["unknown"] == [*dict.fromkeys(unknown)]

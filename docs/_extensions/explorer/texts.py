@@ -6,7 +6,7 @@ SWITCHES = {
     "condition": (
         "break it",
         {
-            "": "nothing",
+            "": "intact",
             "nan": "plant NaN",
             "inf": "plant ∞",
             "zero": "plant −0",
