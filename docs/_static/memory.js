@@ -1,7 +1,7 @@
 /* The memory budget: replaces the picture in #fig-budget by controls, and a bar for each part of a training step.
    The formulas are those of training_bytes on the page; a test compares the numbers of both. */
 {
-  const NUMBERS = { // label, smallest, largest and initial value; powers of two where the step is null
+  const NUMBERS = { // label; smallest, largest and initial position of the slider, an exponent of two except for blocks
     V: [_("vocabulary V"), 8, 19, 18], d: [_("columns d"), 5, 14, 11], batch: [_("texts in a batch"), 0, 10, 3],
     length: [_("tokens in a text"), 5, 17, 11], blocks: [_("blocks"), 0, 96, 18],
   };
@@ -17,20 +17,21 @@
   };
   const PARTS = {
     parameters: _("parameters"), gradients: _("gradients"), optimizer: _("optimizer"), activations: _("activations"), logits: _("logits"),
+    copies: _("copies for the chunks"),
   };
 
   const count = ({ V, d, batch, length, blocks, dtype, optimizer, tied, chunked, checkpoints }) => {
-    const [number, score, master, cast, saved] = dtype, tokens = batch * length;
+    const [number, score, master, cast, saved] = dtype, tokens = batch * length, logits = score * (chunked ? Math.min(tokens, 1024) : tokens) * V;
     const table = V * d, inner = 12 * blocks * d ** 2, weights = inner + table * (tied ? 1 : 2);
+    const [held, added] = !chunked ? [0, 0] : number === 4 ? [4, 12] : [10, 14];
     const parts = {
       parameters: number * weights,
       gradients: number * weights + Math.max(tied ? 2 * number * table : 0, master * weights),
       optimizer: (master + (master || number) * optimizer) * weights,
       activations: number * (checkpoints ? blocks + saved : saved * blocks) * tokens * d + cast * (inner + table),
-      logits: score * (chunked ? Math.min(tokens, 1024) : tokens) * V,
+      logits, copies: Math.max(held * table, added * table - logits),
     };
-    const [held, added] = !chunked ? [0, 0] : number === 4 ? [4, 12] : [10, 14];
-    const loss = parts.activations + Math.max(parts.logits + held * table, added * table);
+    const loss = parts.activations + logits + parts.copies;
     return { parts, peak: parts.parameters + parts.optimizer + Math.max(loss, parts.gradients) };
   };
 
@@ -39,13 +40,13 @@
     return `${(bytes / unit).toLocaleString("en", { minimumFractionDigits: unit > 1 ? 1 : 0, maximumFractionDigits: 1 })} ${name}`;
   };
 
-  const figure = document.getElementById("fig-budget"), inputs = {}, shown = {}, rows = {};
-  const valueOf = name => (name === "blocks" ? +inputs.blocks.value : 2 ** inputs[name].value);
+  const figure = document.getElementById("fig-budget"), inputs = {}, sliders = {}, rows = {};
   const form = make("form", { className: "budget-controls", onsubmit: event => event.preventDefault() });
   for (const [name, [label, min, max, value]] of Object.entries(NUMBERS)) {
-    inputs[name] = make("input", { type: "range", name, min, max, value });
-    shown[name] = make("b");
-    form.append(make("label", {}, make("span", {}, _("{0}: ", label), shown[name]), inputs[name]));
+    const [size, position] = name === "blocks" ? [Number, Number] : [power => 2 ** power, Math.log2];
+    const field = inputs[name] = make("input", { type: "number", name, min: +(name !== "blocks"), required: true, value: size(value), oninput: () => { slider.value = position(field.value); } });
+    const slider = sliders[name] = make("input", { type: "range", min, max, value, ariaLabel: label, oninput: () => { field.value = size(slider.value); } });
+    form.append(make("div", {}, make("label", {}, label, field), slider));
   }
   for (const [name, [label, options]] of Object.entries(CHOICES)) {
     inputs[name] = make("select", { name }, ...Object.keys(options).map(text => make("option", {}, text)));
@@ -59,13 +60,12 @@
 
   const update = () => {
     const state = {};
-    for (const name in NUMBERS) {
-      state[name] = valueOf(name);
-      shown[name].textContent = inputs[name].ariaValueText = state[name].toLocaleString("en");
-    }
+    for (const name in NUMBERS) sliders[name].ariaValueText = (state[name] = +inputs[name].value).toLocaleString("en");
     for (const [name, [, options]] of Object.entries(CHOICES)) state[name] = options[inputs[name].value];
     for (const name in SWITCHES) state[name] = inputs[name].checked;
     const { parts, peak } = count(state), most = Math.max(...Object.values(parts));
+    const costly = count({ ...state, dtype: [4, 12, 0, 0, 16], optimizer: 2, tied: false, chunked: false, checkpoints: false });
+    const scale = Math.max(most, ...Object.values(costly.parts)); // of the costliest choices, so that bars show what a choice saves
     for (const [name, bytes] of Object.entries(parts)) {
       if (!rows[name]) {
         const [bar, size] = [make("i"), make("span")];
@@ -75,14 +75,14 @@
       const { row, bar, size } = rows[name];
       row.dataset.bytes = bytes;
       row.classList.toggle("budget-largest", bytes === most);
-      bar.style.width = `${100 * bytes / most}%`;
+      bar.style.width = `${100 * bytes / scale}%`;
       size.textContent = inUnit(bytes);
     }
     verdict.dataset.bytes = peak;
     const largest = Object.keys(parts).find(name => parts[name] === most);
     verdict.textContent = _("At the peak {0}; the largest part: {1}, {2}.", inUnit(peak), PARTS[largest], inUnit(most));
   };
-  form.oninput = update;
+  form.oninput = () => form.checkValidity() && update();
   update();
   const head = make("thead", {}, make("tr", {}, ...[_("part"), _("bytes")].map(text => make("th", { scope: "col" }, text))));
   figure.querySelector(".output").replaceWith(make("div", { className: "budget" }, form, make("table", {}, head, body), verdict));

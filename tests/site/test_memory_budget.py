@@ -6,7 +6,7 @@ import pytest
 from _extensions.run.pages import read_page
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import SOURCES, errors, open_page
+from served import SOURCES, errors, open_page, resize, wait
 
 PAGE = "tutorials/where-does-the-memory-go"
 SET = """
@@ -21,6 +21,10 @@ const parts = [...document.querySelectorAll(".budget tbody tr")];
 return [Object.fromEntries(parts.map(row => [row.cells[0].textContent, +row.dataset.bytes])),
   +document.querySelector(".budget-verdict").dataset.bytes];
 """
+HEIGHTS = """
+const budget = document.querySelector(".budget");
+return [budget.getBoundingClientRect().height, parseFloat(getComputedStyle(budget).minHeight)];
+"""
 TYPES = {
     "bfloat16, loss in float32": {},
     "bfloat16 with float32 master weights": {"master": 4},
@@ -29,7 +33,12 @@ TYPES = {
     "float32": {"number": 4},
 }
 OPTIMIZERS = {"Adam": 2, "SGD with momentum": 1, "SGD": 0}
-SIZES = [(18, 11, 3, 11, 18), (8, 5, 0, 5, 0), (16, 14, 1, 5, 96), (12, 6, 10, 12, 2)]
+SIZES = [
+    (262_144, 2048, 8, 2048, 18),
+    (256, 32, 1, 32, 0),
+    (128_256, 5120, 3, 100, 96),
+    (50_257, 768, 12, 1024, 12),
+]
 
 
 @pytest.fixture
@@ -58,24 +67,64 @@ def test_the_numbers_are_those_of_the_function_on_the_page(budget):
         switches = {"tied": tied, "chunked": chunked, "checkpoints": checkpoints}
         state |= {"dtype": number_type, "optimizer": optimizer, **switches}
         budget.parent.execute_script(SET, state)
-        vocab, dim, batch, length = (2**power for power in size[:4])
+        vocab, dim, batch, length, blocks = size
         options = TYPES[number_type] | {"states": OPTIMIZERS[optimizer], "tied": tied}
         options |= {"chunk": 1024 if chunked else None, "checkpoints": checkpoints}
-        expected = function(vocab, dim, batch * length, size[4], **options)
+        expected = function(vocab, dim, batch * length, blocks, **options)
         assert budget.parent.execute_script(READ) == list(expected), state
 
 
 def test_a_key_moves_a_slider_and_the_sentence_follows(budget):
     """Each control has a name, and the sentence is a live region for screen readers."""
     controls = budget.find_elements(By.CSS_SELECTOR, "input, select")
-    assert len(controls) == 10
+    assert len(controls) == 15
     assert all(control.accessible_name for control in controls)
     verdict = budget.find_element(By.CSS_SELECTOR, "[role=status]")
     assert "79.5 GB; the largest part: logits, 51.5 GB" in verdict.text
-    controls[0].send_keys(Keys.ARROW_LEFT)
-    assert controls[0].get_attribute("aria-valuetext") == "131,072"
+    field, slider = controls[:2]
+    slider.send_keys(Keys.ARROW_LEFT)
+    assert field.get_attribute("value") == "131072"
+    assert slider.get_attribute("aria-valuetext") == "131,072"
     assert "logits, 25.8 GB" in verdict.text
     budget.find_element(By.NAME, "chunked").send_keys(Keys.SPACE)
     assert "activations, 19.3 GB" in verdict.text
     assert not budget.find_elements(By.TAG_NAME, "svg")
     assert not errors(budget.parent)
+
+
+def test_any_size_can_be_typed(budget):
+    """The slider follows as far as it goes; while a field is empty, the numbers stay."""
+    field, slider = budget.find_elements(By.CSS_SELECTOR, "input")[:2]
+    verdict = budget.find_element(By.CSS_SELECTOR, "[role=status]")
+    for typed, position, logits in (
+        ("50257", "16", "9.9"),
+        ("", "8", "9.9"),
+        ("1000000", "19", "196.6"),
+    ):
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(typed or Keys.BACKSPACE)
+        assert slider.get_attribute("value") == position
+        assert f"logits, {logits} GB" in verdict.text or logits == "9.9"
+        assert budget.find_elements(By.CSS_SELECTOR, ":invalid") == ([] if typed else [field])
+
+
+def test_a_choice_changes_only_the_bars_of_its_parts(budget):
+    """Chunks shorten the bar of the logits, and leave the others as they are."""
+    widths = []
+    for _ in range(2):
+        bars = budget.find_elements(By.CSS_SELECTOR, ".budget td i")
+        widths.append([bar.size["width"] for bar in bars])
+        budget.find_element(By.NAME, "chunked").send_keys(Keys.SPACE)
+    before, after = widths
+    assert before[:4] == after[:4]
+    assert before[4] > 10 * after[4]
+    assert before[5] < after[5]
+
+
+@pytest.mark.parametrize("width", [390, 1300, 1600])  # in one, two and three columns
+def test_the_budget_is_as_high_as_its_picture(budget, width):
+    """Both have the same least height, so nothing below moves when the script starts."""
+    resize(budget.parent, width)
+    wait(budget.parent, "document.fonts.status === 'loaded'")
+    height, least = budget.parent.execute_script(HEIGHTS)
+    assert height == least

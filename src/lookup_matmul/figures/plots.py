@@ -12,7 +12,7 @@ from lookup_matmul.figures.sheet import FILLS, INK, LINE, QUIET, STROKES, Drawin
 WIDTH = 330.0
 # Patterns distinguish the parts without color. They consist of lines, since Matplotlib draws each
 # dot of a dotted pattern as a path: 260 kB for a drawing.
-PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx"]
+PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx", "...."]
 
 
 def draw_curves(
@@ -121,7 +121,7 @@ def draw_parts(bars: Mapping[str, Mapping[str, float]], *, x_label: str, alt: st
     """Draw stacked bars, each with its total beside its name.
 
     ``bars`` maps the name of each bar to its parts, names with sizes. A part has the same color and
-    pattern in all bars; up to five parts are possible.
+    pattern in all bars; up to six parts are possible.
 
     >>> step = {"Linear": {"forward": 8.0, "backward": 6.0}, "bag": {"backward": 9.0}}
     >>> draw_parts(step, x_label="time [ms]", alt="The Linear takes 14 ms, the bag 9.")
