@@ -44,7 +44,7 @@
   const form = make("form", { className: "budget-controls", onsubmit: event => event.preventDefault() });
   for (const [name, [label, min, max, value]] of Object.entries(NUMBERS)) {
     const [size, position] = name === "blocks" ? [Number, Number] : [power => 2 ** power, Math.log2];
-    const field = inputs[name] = make("input", { type: "number", name, min: +(name !== "blocks"), required: true, value: size(value), oninput: () => { slider.value = position(field.value); } });
+    const field = inputs[name] = make("input", { type: "number", name, min: +(name !== "blocks"), required: true, value: size(value), oninput: () => { if (field.validity.valid) slider.value = position(field.value); } });
     const slider = sliders[name] = make("input", { type: "range", min, max, value, ariaLabel: label, oninput: () => { field.value = size(slider.value); } });
     form.append(make("div", {}, make("label", {}, label, field), slider));
   }
