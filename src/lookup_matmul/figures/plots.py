@@ -12,7 +12,7 @@ from lookup_matmul.figures.sheet import FILLS, INK, LINE, QUIET, STROKES, Drawin
 WIDTH = 330.0
 # Patterns distinguish the parts without color. They consist of lines, since Matplotlib draws each
 # dot of a dotted pattern as a path: 260 kB for a drawing.
-PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx", "...."]
+PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx", "||||"]
 
 
 def draw_curves(
