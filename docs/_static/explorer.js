@@ -127,7 +127,7 @@ class LookupExplorer extends HTMLElement {
 		for (const button of this.pick.children) button.disabled = ids.length === MOST;
 		this.asked.replaceChildren(...ids.map((id, n) => {
 			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: _("remove") }, "×"));
-			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: _("Weight of id {0}", id), oninput: () => { weights[n] = +weight.value; this.paint(); } });
+			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: _("Weight of id {0}", id), oninput: () => { weights[n] = +weight.value; for (const guess of this.guesses) guess.ariaPressed = false; this.paint(); } });
 			const item = make("li", {}, remove, weight);
 			color(item, id in state.table ? id : -1);
 			return item;

@@ -19,7 +19,7 @@ from babel.messages.pofile import read_po, write_po
 sys.path.append(str(Path(__file__).parents[1]))
 from _extensions.claims.cells import HOLDS, KINDS
 from _extensions.claims.ledger import FOOTER
-from _extensions.explorer.texts import GUESSES, SWITCHES, TITLES, WHY
+from _extensions.explorer.texts import GUESSES, OPTION_TITLES, SWITCHES, TITLES, WHY
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES, LOCALES = ROOT / "build" / "gettext", ROOT / "docs" / "locale"
@@ -62,7 +62,7 @@ def add_code_messages(template: Path) -> None:
     constants = [HOLDS, *KINDS.values(), *FOOTER.values(), "lookup", "product"]
     constants += [title for titles in TITLES.values() for title in titles]
     constants += [text for reason, link, _ in WHY.values() for text in (reason, link)]
-    constants += GUESSES.values()
+    constants += [*GUESSES.values(), *OPTION_TITLES]
     constants += [text for legend, names in SWITCHES.values() for text in (legend, *names.values())]
     for message in constants:
         catalog.add(message)

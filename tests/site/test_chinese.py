@@ -46,7 +46,9 @@ def test_code_and_outputs_are_those_of_the_english_page(chinese, pages, name):
     versions = chinese[name], pages[name]
     tables = (page.select(".cell_output table") for page in versions)
     for actual, expected in zip(*tables, strict=True):
-        assert extract_numbers(actual.get_text(" "))[1] == extract_numbers(expected.get_text(" "))[1]
+        assert (
+            extract_numbers(actual.get_text(" "))[1] == extract_numbers(expected.get_text(" "))[1]
+        )
     for selector in ("div.highlight pre", "math"):
         actual, expected = ([str(node) for node in page.select(selector)] for page in versions)
         # The formulas of a sentence may be in another order.

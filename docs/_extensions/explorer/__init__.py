@@ -96,7 +96,7 @@ class Explorer(SphinxDirective):
         if initial := self.options.get("open"):
             state[SWITCH_OF[initial]] = initial
         if title := self.options.get("title"):
-            data["titles"][state["mode"]][0] = title
+            data["titles"][state["mode"]][0] = _(title)
         guesses = [GUESSES[quantity], *choices] if quantity else []
         node = explorer(small=data["small"], switches=switches, guesses=guesses, data=data)
         self.set_source_info(node)

@@ -22,6 +22,7 @@ TITLES = {  # of the input, the result of the lookup and the result of the produ
     "backward": ["arriving gradient G", "look up: add rows in", "multiply: Xᵀ G"],
     "bag": ["table W", "bag: add rows", "multiply: x W"],
 }
+OPTION_TITLES = ["price in $, mass in kg"]  # that pages give by :title:
 GUESSES = {  # what readers guess; explorer.js computes the answer
     "lookup": "The product multiplies 60 times. How many times does the lookup?",
     "zeros": "How many are by zero?",
