@@ -92,7 +92,7 @@ class LookupExplorer extends HTMLElement {
 		this.empty = false;
 		if (nan) { nan.checked = true; nan.onchange(); } else this.renew();
 		if (!this.playing && !STILL.matches) this.toggle();
-		guess.ariaPressed = true;
+		this.guess = guess;
 		this.paint();
 	}
 
@@ -120,14 +120,13 @@ class LookupExplorer extends HTMLElement {
 		const { state, data, stage } = this, { mode, ids, weights } = state, backward = mode === "backward", bag = mode === "bag";
 		const label = id => (id < 0 ? [_("total")] : [`${id} `, make("i", {}, data.words[id] || _("no row"))]);
 		this.stop();
-		for (const guess of this.guesses) guess.ariaPressed = false;
-		this.look = null;
+		this.look = this.guess = null;
 		state.at[0] = clamp(state.at[0], (backward ? ids : state.table).length);
 		const { factors, source, bad } = compute(state), titles = data.titles[mode];
 		for (const button of this.pick.children) button.disabled = ids.length === MOST;
 		this.asked.replaceChildren(...ids.map((id, n) => {
 			const remove = make("button", { type: "button", disabled: ids.length < 2, onclick: () => this.drop(n) }, ...label(id), make("b", { role: "img", ariaLabel: _("remove") }, "×"));
-			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: _("Weight of id {0}", id), oninput: () => { weights[n] = +weight.value; for (const guess of this.guesses) guess.ariaPressed = false; this.paint(); } });
+			const weight = make("input", { type: "number", step: 0.1, value: weights[n], hidden: !bag, ariaLabel: _("Weight of id {0}", id), oninput: () => { weights[n] = +weight.value; this.guess = null; this.paint(); } });
 			const item = make("li", {}, remove, weight);
 			color(item, id in state.table ? id : -1);
 			return item;
@@ -174,6 +173,7 @@ class LookupExplorer extends HTMLElement {
 	paint() {
 		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
 		flag(this, { raised });
+		for (const button of this.guesses) button.ariaPressed = button === this.guess;
 		for (const group of this.querySelectorAll("fieldset")) group.disabled = raised; // no switch changes an error
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}. Remove it to go on.", ids[now.bad]));
@@ -257,7 +257,7 @@ class LookupExplorer extends HTMLElement {
 		else if (condition === "counts") verdict = _("Without the counts {0}; with them {1}.", ...totals);
 		else if (bag && !condition) verdict = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? _("Total: {0}.", totals[0]) : _("Beyond the bound of a rounded sum.");
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
-		const guess = this.guesses.find(button => button.ariaPressed === "true")?.textContent;
+		const guess = this.guess?.textContent;
 		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(product[0][0], 0), row: lookup[place].map(brief).join(", ") }[asks];
 		if (guess) verdict = (guess === String(answer) ? _("Right: {0}.", guess) : _("Not {0}, but {1}.", guess, answer)) + " " + verdict;
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : "";

@@ -465,9 +465,9 @@ def test_a_second_one_adds_a_row(browser, site):
     assert verdict(figure).startswith("Different: 5 of 15 numbers")
     torch.manual_seed(123)
     table = torch.nn.Embedding(4, 5).weight.detach()
-    script = f"{COMPUTE.replace('arguments[0].map', '[arguments[0].state].map')}"
-    (state,) = browser.execute_script(script, figure)
-    assert_bitwise_equal(floats(state["product"])[0], table[2] + table[3])
+    state = browser.execute_script("return arguments[0].state", figure)
+    (result,) = browser.execute_script(COMPUTE, [state])
+    assert_bitwise_equal(floats(result["product"])[0], table[2] + table[3])
 
 
 def test_receipt_with_and_without_counts(browser, site):
@@ -485,6 +485,11 @@ def test_receipt_with_and_without_counts(browser, site):
     assert find(figure, ".sum").text == "1 × $3 + 1 × $2 = $5"
     factors = [cell.text for cell in figure.find_elements(By.CSS_SELECTOR, ".source .factor")]
     assert factors == ["0 ×", "1 ×", "1 ×", "0 ×"]
+    choose(figure, "condition", "")
+    find(figure, ".guess button:first-of-type").click()
+    assert verdict(figure) == "Not $5, but $13. Total: $13, 3.50 kg."
+    find(figure, ".asked li:first-child input").send_keys(Keys.BACKSPACE, "1")
+    assert verdict(figure) == "Total: $7, 2.50 kg.", "the guess was about another cart"
 
 
 @pytest.mark.parametrize(
