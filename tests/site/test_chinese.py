@@ -42,14 +42,14 @@ def test_the_path_and_the_page_that_decides_are_translated():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_code_and_outputs_are_those_of_the_english_page(chinese, pages, name):
-    """They are equal byte for byte, except the words in figures and tables."""
+    """They are equal byte for byte, except the words in figures and in Markdown tables."""
     versions = chinese[name], pages[name]
     tables = (page.select(".cell_output table") for page in versions)
     for actual, expected in zip(*tables, strict=True):
         assert (
             extract_numbers(actual.get_text(" "))[1] == extract_numbers(expected.get_text(" "))[1]
         )
-    for selector in ("div.highlight pre", "math"):
+    for selector in ("div.highlight pre", ".cell_output table.comparison", "math"):
         actual, expected = ([str(node) for node in page.select(selector)] for page in versions)
         # The formulas of a sentence may be in another order.
         assert sorted(actual) == sorted(expected) if selector == "math" else actual == expected
