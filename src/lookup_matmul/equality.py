@@ -9,12 +9,10 @@ def assert_bitwise_equal(actual: torch.Tensor, expected: torch.Tensor) -> None:
     """Raise unless two tensors have the same shape, dtype, device and bits.
 
     Unlike in :func:`torch.equal`, ``-0.0`` differs from ``0.0``, and a NaN equals a NaN with the
-    same bits. Raise TypeError unless both tensors are dense and real or bool, and AssertionError
-    with the number of different elements, the first and the largest difference.
+    same bits. Raise AssertionError, and TypeError unless both are dense and real or bool.
 
     >>> assert_bitwise_equal(torch.tensor([1.0, -0.0]), torch.tensor([1.0, 0.0]))
     Traceback (most recent call last):
-    ...
     AssertionError: not bitwise equal: 1 of 2 elements differ. First at [1]: -0.0, expected 0.0. \
 Largest difference: 0 at [1].
     """
@@ -32,14 +30,12 @@ def assert_within(
 ) -> None:
     """Raise unless every element differs from the expected one by at most ``bound``.
 
-    ``bound`` is a number or broadcasts to the shape of the tensors, whose dtypes may differ: the
-    difference is computed in float64. NaNs always fail. Raise TypeError unless both tensors are
-    dense and of floating dtypes, ValueError for a negative or NaN bound or one of another shape,
-    and AssertionError for different shapes or devices or an element beyond the bound.
+    ``bound`` is a number or broadcasts to the shape of the tensors; differences are in float64, and
+    NaNs always fail. Raise AssertionError, also for other shapes or devices, TypeError unless both
+    are dense and of floating dtypes, and ValueError for a bound of another shape, negative or NaN.
 
     >>> assert_within(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.25]), 0.125)
     Traceback (most recent call last):
-    ...
     AssertionError: not within 0.125: 1 of 2 elements differ. First at [1]: 2.0, expected 2.25. \
 Largest difference: 0.25 at [1].
     """
@@ -104,9 +100,8 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """Return a bool mask of shape (vocabulary size,) of the rows in which any bit changed.
 
-    ``before``, a copy, and ``after`` are one table at two times, of shape (vocabulary size,
-    embedding dimension). Raise TypeError unless both are dense and real, and ValueError if shapes
-    or dtypes differ, they are not two-dimensional, or they share storage.
+    ``before``, a copy, and ``after`` have shape (vocabulary size, embedding dimension). Raise
+    TypeError unless they are dense and real, ValueError for unlike tables or shared storage.
 
     >>> rows_moved(torch.zeros(3, 2), torch.tensor([[0.0, 0.0], [0.5, 0.0], [0.0, 0.0]]))
     tensor([False,  True, False])

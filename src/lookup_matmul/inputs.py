@@ -11,12 +11,10 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
 
     Raise TypeError unless ``ids`` is a tensor of int32 or int64, of any shape, and ``vocab_size``
     an ``int``; ValueError for ids that are sparse or on ``meta`` and a negative ``vocab_size``; and
-    IndexError if an id is negative or at least ``vocab_size``. On an accelerator this waits for
-    queued work, and under :func:`torch.compile` it breaks the graph.
+    IndexError for an id outside. This waits for an accelerator and breaks a compiled graph.
 
     >>> check_ids(torch.tensor([[2, 4, 1]]), 4)
     Traceback (most recent call last):
-    ...
     IndexError: ids[0, 1] is 4, but a table of 4 rows takes 0 <= id <= 3; \
 1 of the 3 ids is outside. Give the table more rows or correct the ids.
     """
@@ -34,13 +32,12 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     """Raise unless ``ids`` can be looked up in ``weight``; forms do so unless ``check=False``.
 
-    Raise the errors of ``check_ids``; TypeError unless ``weight`` is a tensor of a floating
+    Raise the errors of :func:`check_ids`; TypeError unless ``weight`` is a tensor of a floating
     dtype; and ValueError if it is sparse, on ``meta`` or not of shape (vocabulary size, embedding
-    dimension). Torch raises the error if the devices differ.
+    dimension).
 
     >>> check_inputs(torch.tensor([2, -1]), torch.zeros(4, 5))
     Traceback (most recent call last):
-    ...
     IndexError: ids[1] is -1, but a table of 4 rows takes 0 <= id <= 3; 1 of the 2 ids is outside. \
 A negative id does not count from the end: mask it or map it to a row first.
     """

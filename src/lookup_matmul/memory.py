@@ -34,10 +34,9 @@ def allocated_bytes(call: Call) -> int:
 def peak_bytes(call: Call, device: str = "cpu") -> int:
     """Return the peak of the memory that a call without arguments occupies in addition.
 
-    Scratch memory from torch's allocator counts. On ``"cpu"`` these are allocations of this thread,
-    an upper bound if the call releases older memory; on ``"cuda"`` it is
-    :func:`torch.cuda.max_memory_allocated`. Raise ValueError for a device that is another or not
-    present, and RuntimeError if this thread is being profiled.
+    On ``"cpu"`` these are allocations of torch in this thread, an upper bound if the call releases
+    older memory; on ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`. Raise ValueError for
+    another or a missing device, and RuntimeError if this thread is being profiled.
 
     >>> a = torch.zeros(10, 4)
     >>> peak_bytes(lambda: a @ a.T)
@@ -70,7 +69,7 @@ def allocation_sizes(call: Call) -> list[int]:
 
 
 class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
-    """Collects all storages, and keeps a reference to each, so that no address is reused."""
+    """Collects all storages; the reference to each keeps its address from being used again."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

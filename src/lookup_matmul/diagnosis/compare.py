@@ -40,16 +40,11 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of two layers on an input, and name the causes of a difference.
 
-    A cause is named if the layers agree with its remedy, tried on a description of them, and not
-    without it. A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary
-    size, embedding dimension), or a function around any other module. A function gets the input as
-    it was passed and is called a few times; its side effects, such as those of ``max_norm``,
-    remain.
-
-    The input is ids, int32 or int64, of which an EmbeddingBag takes each row as a bag; or rows: a
-    floating tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets,
-    weights) with the end as last offset. A Linear multiplies them as dense rows, so pass a small
-    batch; an Embedding, which takes no values, adds up the rows that are named.
+    A layer is an Embedding, an EmbeddingBag, a Linear, a table of shape (vocabulary size, embedding
+    dimension), or a function around any other module, which is called a few times. The input is
+    ids, int32 or int64, of which an EmbeddingBag takes each row as a bag; or rows: a floating
+    tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets, weights) with
+    the end as last offset. A Linear multiplies them as dense rows; an Embedding ignores the values.
 
     Outputs agree if they are equal in every bit, within :func:`rounding_bound` where rows are
     summed, or, with a tolerance, if ``|a - b| <= atol + rtol * |b|`` in any dtype. With

@@ -31,8 +31,7 @@ class ModuleDifference:
     """The first module whose outputs differ between two models; its text is a sentence.
 
     ``name`` is that of ``named_modules()``, ``""`` for the whole model. ``call`` counts the calls
-    of the module from 1. ``types`` are the classes of the module in a and b, ``shapes`` those of
-    the two outputs, and ``agreement.largest`` is their largest difference.
+    of the module from 1; ``types`` and ``shapes`` are those of the modules and outputs of a and b.
     """
 
     name: str
@@ -57,11 +56,9 @@ def first_difference(
     """Return the first module whose outputs differ between two models, or None if all agree.
 
     Modules with the same name in both models are compared, in the order in which those of a return.
-    If a module with submodules is named, the cause is in its own ``forward``, or in a submodule
-    that the other model lacks. Outputs are tensors and numbers, also in tuples, lists and dicts.
-    They agree if their values and dtypes are equal, or within ``atol + rtol * |b|`` in any dtype.
-    Both models run in their mode, from one random state and without gradients, on copies of inputs,
-    parameters and buffers; nothing of theirs changes. All outputs are copied to the CPU.
+    Outputs are tensors and numbers, also in tuples, lists and dicts. They agree if their values and
+    dtypes are equal, or within ``atol + rtol * |b|`` in any dtype. Both models run from one random
+    state and without gradients, on copies of inputs, parameters and buffers.
 
     Raise TypeError for a model that is not a module or an output of another type, ValueError if no
     submodule has the same name in both models, and for a tolerance as :func:`compare` does.

@@ -21,10 +21,9 @@ class Agreement:
     ``verdict`` is ``"equal in every bit"``; ``"equal in value"``, if only signs of zeros or bits of
     NaN differ; ``"equal within the bound of rounding"``; ``"equal within the tolerance"``;
     ``"different"``; or ``"not to be compared"``, if one side raises or has no gradient. Of
-    ``total`` elements, ``differing`` differ by more than the verdict says, the ``first`` of them at
-    this index, with these ``values``. ``largest`` is the largest difference, infinite where only
-    one side is NaN or infinite, ``bound`` the most that rounding allows at any index, 0.0 if no sum
-    is rounded. ``reason`` names another difference, such as that of the shapes.
+    ``total`` elements, ``differing`` differ by more than that, the ``first`` of them at this index,
+    with these ``values``. ``largest`` is the largest difference, ``bound`` the most that rounding
+    allows. ``reason`` names another difference, such as that of the shapes.
 
     >>> compare(torch.eye(2), torch.eye(2) + 0.5, torch.tensor([1])).before.values
     (0.0, 0.5)
@@ -96,10 +95,8 @@ class Comparison:
     """The result of :func:`lookup_matmul.compare`.
 
     ``before`` is the agreement of the layers as they are, ``after`` with all remedies. ``causes``
-    are empty if none was found; ``candidates`` are the names of all that are possible for these
-    layers. ``notes`` name functions that cannot be inspected, an input that could be read in
-    another way, and patterns of the outputs. ``gradients`` is the comparison of the tables'
-    gradients, with all remedies for the outputs.
+    are those found, ``candidates`` the names of all that are possible. ``notes`` are on the input,
+    functions and patterns of the outputs. ``gradients`` is the comparison of the tables' gradients.
 
     >>> compare(torch.ones(4, 2), torch.ones(4, 2), torch.tensor([2, 1]))
     equal in every bit, all 4 numbers

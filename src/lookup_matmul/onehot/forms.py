@@ -9,10 +9,9 @@ def lookup(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = True) -> to
     """Copy the rows of ``weight`` with the numbers ``ids``, as :class:`torch.nn.Embedding` does.
 
     ``ids`` have any shape and dtype int32 or int64; ``weight`` has shape (vocabulary size,
-    embedding dimension) and a floating dtype, on the device of ``ids``. Return shape ``ids.shape +
-    (embedding dimension,)`` in the dtype of ``weight``, to which gradients flow. Raise the errors
-    of :func:`check_inputs`. With ``check=False``, torch raises an ``IndexError`` for a bad id on a
-    CPU, and fails a device-side assertion on CUDA.
+    embedding dimension) and a floating dtype. Return shape ``ids.shape + (embedding dimension,)``.
+    Raise the errors of :func:`check_inputs`. With ``check=False``, a bad id is torch's
+    ``IndexError`` on a CPU, and a device-side assertion on CUDA.
 
     >>> lookup(torch.tensor([3, 1]), torch.arange(8.0).reshape(4, 2))
     tensor([[6., 7.],
@@ -28,11 +27,9 @@ def one_hot(
 ) -> torch.Tensor:
     """Encode every id as a row of zeros with a single one.
 
-    ``ids`` have any shape and dtype int32 or int64; ``vocab_size`` is the number of rows of the
-    table. Return shape ``ids.shape + (vocab_size,)`` of ``dtype``, by default
-    :func:`torch.get_default_dtype`, on the device of ``ids``. Unlike
-    :func:`torch.nn.functional.one_hot`, this makes no int64 matrix first. Raise the errors of
-    :func:`check_ids`; ``check=False`` leaves bad ids to torch.
+    ``ids`` have any shape and dtype int32 or int64. Return shape ``ids.shape + (vocab_size,)`` of
+    ``dtype``, by default :func:`torch.get_default_dtype`. Raise the errors of :func:`check_ids`;
+    ``check=False`` leaves bad ids to torch.
 
     >>> one_hot(torch.tensor([3, 1]), 4, dtype=torch.int64)
     tensor([[0, 0, 0, 1],
@@ -51,8 +48,7 @@ def one_hot_matmul(ids: torch.Tensor, weight: torch.Tensor, *, check: bool = Tru
 
     Arguments, result and errors are those of :func:`lookup`, but ``weight`` is float16, bfloat16,
     float32 or float64. Bitwise equal to :func:`lookup` if all weights are finite and none is a
-    negative zero, and if the product runs in their dtype and keeps subnormal numbers. The encoding
-    takes ``ids.numel() * vocabulary size`` numbers of that dtype.
+    negative zero, and if the product runs in their dtype and keeps subnormal numbers.
 
     >>> one_hot_matmul(torch.tensor([3, 1]), torch.arange(8.0).reshape(4, 2))
     tensor([[6., 7.],

@@ -11,13 +11,12 @@ from lookup_matmul.onehot.checks import check_no_hooks, read_table
 def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     """Make the Linear without bias that maps one-hot rows to what ``embedding`` returns.
 
-    Its weight is the transpose of the embedding's, of shape (vocabulary size, embedding dimension),
-    with its dtype, device and ``requires_grad``. With ``share`` it is a view of the same memory:
-    training either layer moves both, though each has its own ``.grad``. Without, it is a copy.
+    Its weight is the transpose of the embedding's, of shape (vocabulary size, embedding dimension):
+    a copy, or with ``share`` a view of the same memory, so that training either layer moves both.
 
-    Raise TypeError if ``embedding`` is not an Embedding or has a ``forward`` of its own. Raise
-    ValueError for ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` and ``sparse``, which a
-    Linear lacks, for hooks, and for a weight that is computed from other parameters.
+    Raise TypeError if ``embedding`` is not an Embedding or has a ``forward`` of its own; ValueError
+    for ``padding_idx``, ``max_norm``, ``scale_grad_by_freq`` and ``sparse``, which a Linear lacks,
+    for hooks, and for a weight that is computed from other parameters.
 
     >>> to_linear(torch.nn.Embedding(4, 5), share=False)
     Linear(in_features=4, out_features=5, bias=False)

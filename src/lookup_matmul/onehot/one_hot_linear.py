@@ -15,17 +15,15 @@ from lookup_matmul.onehot.checks import read_table
 class OneHotLinear(nn.Module):
     """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
 
-    ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size). It is used,
-    not copied, as a child of this module, where tools that replace or hook Linears reach it;
-    :func:`to_linear` makes one of an Embedding. The row of ``padding_idx`` gets no gradient from
-    this layer, as in an Embedding; −1 is the last row. A call allocates ``ids.numel() * vocabulary
-    size`` numbers of the table's dtype, whatever :class:`torch.autocast`.
+    ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size); it becomes
+    a child of this module. The row of ``padding_idx`` gets no gradient from this layer. A call
+    allocates ``ids.numel() * vocabulary size`` numbers of the table's dtype, whatever
+    :class:`torch.autocast`.
 
     Raise TypeError if ``linear`` is not a Linear or has a ``forward`` of its own, if
-    ``padding_idx`` is not an ``int``, and if ids are not int32 or int64. Raise ValueError if the
-    Linear has a bias, or a weight that is uninitialized or computed from other parameters, and if
-    ``padding_idx`` is not a row number. Values of ids are left to torch: a bad one is a
-    ``RuntimeError`` on a CPU, and a device-side assertion on CUDA.
+    ``padding_idx`` is not an ``int``, and if ids are not int32 or int64; ValueError if the Linear
+    has a bias, or a weight that is uninitialized or computed from other parameters, and if
+    ``padding_idx`` is not a row number. Values of ids are left to torch.
 
     >>> layer, ids = OneHotLinear(torch.nn.Linear(4, 5, bias=False)), torch.tensor([2, 3, 1])
     >>> layer.linear, torch.equal(layer(ids), layer.linear.weight.T[ids])

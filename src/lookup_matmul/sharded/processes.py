@@ -24,8 +24,7 @@ GLOO_EXTRA_S = 3600.0  # added to the timeout of gloo, so that timeout_s always 
 def cut(size: int, parts: int) -> list[slice]:
     """Cut ``size`` rows into one slice per part, as :func:`torch.chunk` and a ``DTensor`` do.
 
-    The last parts may be smaller or empty. Raise ValueError if ``size`` is negative or ``parts`` is
-    less than one.
+    Raise ValueError if ``size`` is negative or ``parts`` is less than one.
 
     >>> cut(7, 4)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None), slice(6, 7, None)]
@@ -45,15 +44,14 @@ def run_on_processes(
 ) -> list[Any]:
     """Run ``function(*args)`` on ``count`` new processes in one process group.
 
-    Inside ``function``, :mod:`torch.distributed` is initialized with the backend gloo, on the
-    loopback interface, and each process has one thread. The function may be defined in a notebook:
-    it is pickled by value with ``args`` and the globals that it uses. As always with
-    :mod:`multiprocessing`, a script needs ``if __name__ == "__main__":``.
+    Inside ``function``, which a notebook may define, :mod:`torch.distributed` is initialized with
+    the backend gloo, and each process has one thread. A script needs
+    ``if __name__ == "__main__":``.
 
     Return the results in the order of the ranks. Raise RuntimeError if a process raises or dies,
     with its rank, its error and its output, TimeoutError if a process has not returned
     ``timeout_s`` seconds after all have started, and ValueError if ``count`` is less than one. All
-    processes have ended when the call returns or raises, and end if this process is killed.
+    processes have ended when the call returns or raises.
 
     >>> def sum_over_ranks(weight):
     ...     torch.distributed.all_reduce(weight)

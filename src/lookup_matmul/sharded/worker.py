@@ -64,9 +64,8 @@ def run_rank(
 def tcp_sent_bytes() -> int | None:
     """Return the number of bytes sent over the open TCP connections of this process.
 
-    Packet headers, retransmissions and closed connections do not count. To measure a call, subtract
-    two results, each taken after a barrier, whose own messages count too. Return ``None`` where the
-    number is not reported: on Linux before 4.19, macOS and Windows.
+    Packet headers, retransmissions and closed connections do not count; a barrier sends messages,
+    too. Return ``None`` on Linux before 4.19, macOS and Windows, which do not report the number.
 
     >>> def sent(weight):
     ...     torch.distributed.barrier()

@@ -14,12 +14,11 @@ from lookup_matmul.inputs import ID_DTYPES, check_not_meta, check_vocab_size, fi
 class Bags(NamedTuple):
     """Sparse rows as :class:`torch.nn.EmbeddingBag` takes them.
 
-    ``ids``, shape (number of entries,), int32 or int64, are the columns of the entries, row by row.
-    ``offsets``, shape (number of rows + 1,), int32 or int64, are the first entry of each row, then
-    the number of entries. ``weights``, shape (number of entries,) and an integer or floating dtype,
-    are the values of the entries; ``None`` means ones. CSR calls them ``indices``, ``indptr`` and
-    ``data``, EmbeddingBag ``input``, ``offsets`` (with ``include_last_offset=True``) and
-    ``per_sample_weights``.
+    ``ids``, shape (number of entries,), int32 or int64, are columns, row by row. ``offsets``, shape
+    (number of rows + 1,), int32 or int64, are the first entry of each row, then the number of
+    entries. ``weights``, shaped as ``ids``, of an integer or floating dtype, are the values, or
+    ``None`` for ones. CSR calls them ``indices``, ``indptr`` and ``data``, EmbeddingBag ``input``,
+    ``offsets`` (with ``include_last_offset=True``) and ``per_sample_weights``.
 
     >>> bags = Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3))
     >>> torch.nn.EmbeddingBag(4, 2, mode="sum", include_last_offset=True)(*bags).shape
@@ -50,15 +49,13 @@ TORCH = Names("col_indices", "crow_indices", "values")
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
     """Raise unless ``bags``, or a tuple or list, describes sparse rows of ``vocab_size`` columns.
 
-    With ``vocab_size=None``, ids must only be nonnegative. Raise TypeError if ``bags`` is not two
-    or three tensors, ids or offsets are not int32 or int64, weights are Boolean or complex, or
-    ``vocab_size`` is not an ``int``. Raise ValueError if a member is not one-dimensional or is on
-    ``meta``, the numbers of weights and ids differ, ``vocab_size`` is negative, or the offsets do
-    not rise from 0 to the number of ids. Raise IndexError if an id is outside of the columns.
+    Raise TypeError unless these are two or three tensors with dtypes of :class:`Bags`, and
+    ``vocab_size`` an ``int`` or None; ValueError unless their shapes fit, none is on ``meta``, and
+    the offsets rise from 0 to the number of ids; and IndexError if an id is no column, or with
+    ``vocab_size=None`` if it is negative.
 
     >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
     Traceback (most recent call last):
-    ...
     IndexError: row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; \
 1 of the 3 entries is outside. Give the table more rows or correct the ids.
     """

@@ -12,24 +12,21 @@ from lookup_matmul.sparse.formats import read_rows
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Return for each sparse row the sum of the rows of ``weight``, each times its value.
 
-    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``. It equals
-    :func:`dense_matmul` up to rounding, but does not read rows without an entry, and has neither
-    second derivatives nor forward mode. The error of a row with ``n`` entries is at most
+    This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``, without second
+    derivatives and forward mode. The error of a row with ``n`` entries is at most
     ``rounding_bound(n + 1, dtype)``, or ``n + 2`` for converted values, times the sum of the
     absolute values of its terms.
 
-    The rows have any format of :func:`to_bags`. Empty rows give zeros, duplicates add up, and
-    values of another dtype are converted. ``weight`` has shape (vocabulary size, embedding
-    dimension) and a floating dtype. Tensors in ``rows`` must be on its device; SciPy arrays are
-    copied to it, and also if ``weight`` requires a gradient. Return shape (number of rows,
-    embedding dimension) in its dtype; gradients flow to ``weight`` and to values that are tensors.
+    The rows have any format of :func:`to_bags`. ``weight`` has shape (vocabulary size, embedding
+    dimension) and a floating dtype, to which values are converted. Tensors in ``rows`` must be on
+    its device; SciPy arrays are copied to it, and also if ``weight`` requires a gradient. Return
+    shape (number of rows, embedding dimension); gradients flow to ``weight`` and to the values.
 
     Raise TypeError for an argument of another type, format or dtype, ValueError if the number of
-    columns differs from the number of rows of ``weight``, arrays do not fit together or a tensor is
-    on ``meta``, and IndexError for a column outside of the vocabulary. With ``check=False`` nothing
-    is checked, and a broken matrix may crash the process. Under :func:`torch.compile` and
-    :mod:`torch.func`, convert a torch CSR tensor with :func:`to_bags` first; checks break the
-    graph.
+    columns is not that of the rows of ``weight``, arrays do not fit together or a tensor is on
+    ``meta``, and IndexError for a column outside of the vocabulary. With ``check=False`` a broken
+    matrix may crash the process. Under :func:`torch.compile` and :mod:`torch.func`, convert a torch
+    CSR tensor with :func:`to_bags` first.
 
     >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
     >>> sum_of_rows(bags, torch.arange(8.0).reshape(4, 2))
@@ -55,9 +52,9 @@ def dense_rows(
 ) -> torch.Tensor:
     """Convert sparse rows to a dense matrix of shape (number of rows, vocab_size) on their device.
 
-    The rows and errors are those of :func:`sum_of_rows`; gradients flow to values that are tensors.
-    ``dtype`` defaults to :func:`torch.get_default_dtype`; raise TypeError if it would truncate
-    fractions. Duplicates add up, in float32 for float16 and bfloat16; integers may overflow.
+    The rows and errors are those of :func:`sum_of_rows`. ``dtype`` defaults to
+    :func:`torch.get_default_dtype`; raise TypeError if it would truncate fractions. Duplicates add
+    up, in float32 for float16 and bfloat16; integers may overflow.
 
     >>> bags = (torch.tensor([3, 1, 3]), torch.tensor([0, 2, 3]), torch.tensor([1, 2, 5]))
     >>> dense_rows(bags, 4, dtype=torch.int64)
@@ -80,9 +77,8 @@ def dense_rows(
 def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:
     """Convert sparse rows to a dense matrix and multiply it by ``weight``.
 
-    The baseline of :func:`sum_of_rows`, as :class:`torch.nn.Linear` computes it, with the same
-    arguments, result and errors. All derivatives are supported, and :class:`torch.autocast` may
-    choose the dtype of the result.
+    The baseline of :func:`sum_of_rows`, with the same arguments, result and errors. All derivatives
+    are supported, and :class:`torch.autocast` may choose the dtype of the result.
 
     >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
     >>> dense_matmul(bags, torch.arange(8.0).reshape(4, 2))
