@@ -140,7 +140,6 @@ def difference(actual: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
 
 
 def check_dense_real(name: str, tensor: torch.Tensor) -> None:
-    """Raise TypeError unless ``tensor`` is a dense, real tensor."""
     __tracebackhide__ = True
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(
@@ -165,7 +164,6 @@ def _check_comparable(actual: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def _describe(mask: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) -> str:
-    """Describe the elements that the mask selects, in which two tensors differ."""
     first_index = [int(i) for i in mask.nonzero()[0]]
     differences = difference(actual, expected).masked_fill(~mask, -1.0)
     largest_index = [int(i) for i in torch.unravel_index(differences.argmax(), differences.shape)]

@@ -46,7 +46,6 @@ A negative id does not count from the end: mask it or map it to a row first.
 
 
 def check_type(name: str, value: object, expected_type: type, remedy: str) -> None:
-    """Raise TypeError unless ``value`` is an instance of ``expected_type``."""
     if not isinstance(value, expected_type):
         module = "torch" if expected_type is torch.Tensor else "torch.nn"
         expected = f"{module}.{expected_type.__name__}"
@@ -97,7 +96,6 @@ def check_matmul_dtype(weight: torch.Tensor) -> None:
 
 
 def check_not_meta(name: str, tensor: torch.Tensor) -> None:
-    """Raise if a tensor is on the device meta, which stores no values."""
     if tensor.is_meta:
         raise ValueError(
             f"{name} is on the device meta, which stores no numbers, expected one that does; "
@@ -106,7 +104,6 @@ def check_not_meta(name: str, tensor: torch.Tensor) -> None:
 
 
 def check_vocab_size(vocab_size: int) -> None:
-    """Raise unless ``vocab_size`` can be a number of rows of a table."""
     remedy = "Take it from the tokenizer or the table, not from the ids of one batch."
     if not isinstance(vocab_size, int) or isinstance(vocab_size, bool):
         description = f"{vocab_size!r:.60} of type {type(vocab_size).__name__}"
@@ -148,7 +145,6 @@ def _check_dense(name: str, tensor: torch.Tensor, noun: str) -> None:
 
 
 def check_device(device: str) -> None:
-    """Raise ValueError unless the device is ``"cpu"``, or ``"cuda"`` and present."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device is {device!r}, expected 'cpu' or 'cuda'; measure on one of them.")
     if device == "cuda" and not torch.cuda.is_available():

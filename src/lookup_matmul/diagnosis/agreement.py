@@ -14,7 +14,6 @@ from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
 def compare_outputs(pair: Pair) -> Agreement:
-    """Compare the outputs of both sides."""
     return compare_outcomes(*pair.outcomes(), pair.tolerance, _bound_outputs(pair))
 
 

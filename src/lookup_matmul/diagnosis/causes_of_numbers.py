@@ -14,7 +14,6 @@ from lookup_matmul.equality import view_bits
 
 
 def dtype(pair: Pair) -> list[Remedy]:
-    """Propose to convert both tables to the dtype of one of the sides."""
     dtypes = {}
     for side in pair.sides:
         output = pair.outcome(side).output if side.stored_table is None else side.table
@@ -37,7 +36,6 @@ def _convert(dtype: torch.dtype, side: Side) -> Side:
 
 
 def autocast(pair: Pair) -> list[Remedy]:
-    """Propose to turn autocast off."""
     if pair.autocast is None:
         return []
     device = pair.batch.bags.ids.device.type
@@ -111,7 +109,6 @@ not_finite, negative_zero, subnormal = (partial(_propose_zeros, *row) for row in
 
 
 def matmul_precision(pair: Pair) -> list[Remedy]:
-    """Propose to multiply in float64 and to round once."""
     if all(side.table.dtype == torch.float64 for side in pair.products):
         return []
     side = pair.products[0]
@@ -121,7 +118,6 @@ def matmul_precision(pair: Pair) -> list[Remedy]:
 
 
 def row_scale(pair: Pair) -> list[Remedy]:
-    """Propose to multiply the rows of a by one number, or to rescale them to the lengths of b."""
     if pair.callables:
         return []
 

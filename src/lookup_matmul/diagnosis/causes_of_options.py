@@ -15,7 +15,6 @@ RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
 
 
 def out_of_range_ids(pair: Pair) -> list[Remedy]:
-    """Propose to drop the rows with an id for which one of the tables has no row."""
     if not pair.with_table or not _find_invalid(pair).any():
         return []
 
@@ -42,7 +41,6 @@ def _find_invalid(pair: Pair) -> torch.Tensor:
 
 
 def row_width(pair: Pair) -> list[Remedy]:
-    """Propose dense rows with as many columns as the table has rows."""
     columns = pair.batch.width
     if columns is None or all(len(side.table) == columns for side in pair.products):
         return []
@@ -57,7 +55,6 @@ def row_width(pair: Pair) -> list[Remedy]:
 
 
 def ignored_values(pair: Pair) -> list[Remedy]:
-    """Propose to use the values of the rows on both sides."""
     if pair.batch.bags.weights is None:
         return []
     evidence = "{0} adds up rows without the values, which it has no place for"
@@ -66,7 +63,6 @@ def ignored_values(pair: Pair) -> list[Remedy]:
 
 
 def bag_mode(pair: Pair) -> list[Remedy]:
-    """Propose to sum instead of averaging."""
     sides = [side for side in pair.sides if side.kind == "EmbeddingBag" and side.mode != "sum"]
     if pair.batch.is_single_ids or not sides:
         return []
@@ -78,7 +74,6 @@ def bag_mode(pair: Pair) -> list[Remedy]:
 
 
 def last_offset(pair: Pair) -> list[Remedy]:
-    """Propose to read the last offset as the end of the last bag."""
     if not pair.batch.by_offsets:
         return []
     count = pair.batch.bags.offsets.numel()
@@ -88,7 +83,6 @@ def last_offset(pair: Pair) -> list[Remedy]:
 
 
 def bias(pair: Pair) -> list[Remedy]:
-    """Propose to leave the bias out."""
     biases = [(side, side.bias) for side in pair.sides if side.bias is not None]
     if not biases:
         return []
@@ -106,7 +100,6 @@ def bias(pair: Pair) -> list[Remedy]:
 
 
 def padding_row(pair: Pair) -> list[Remedy]:
-    """Propose to count a bag's padding entries, or to zero a lookup's padding row in both."""
     sides, remedies = [side for side in pair.sides if side.padding_idx is not None], []
     if bags := [side for side in sides if side.kind == "EmbeddingBag"]:
         evidence = ", ".join(
@@ -139,7 +132,6 @@ def _zero_row(row: int, side: Side) -> Side:
 
 
 def max_norm(pair: Pair) -> list[Remedy]:
-    """Propose to read without max_norm, or to rescale the rows of both sides."""
     sides = [side for side in pair.sides if side.max_norm is not None]
     if not sides:
         return []

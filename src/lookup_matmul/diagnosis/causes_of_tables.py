@@ -21,7 +21,6 @@ Moves: TypeAlias = dict[int, int]  # from rows of a to the rows of b with the sa
 
 
 def layout(pair: Pair) -> list[Remedy]:
-    """Propose to transpose a table or to undo a reshape, a table without a layer first."""
     priorities = {"table": 0, "Linear": 1}
     sides = sorted(pair.with_table, key=lambda s: (priorities.get(s.kind, 2), s is pair.a))
     shapes = [tuple(side.table.shape) for side in sides]
@@ -62,7 +61,6 @@ def _rearrange(
 
 
 def row_order(pair: Pair) -> list[Remedy]:
-    """Propose to put the rows of b in the order of a, matched by bits or else by direction."""
     if pair.callables:
         return []
     find_moves = cache(_find_moves)  # many combinations of remedies leave the tables as they are
@@ -133,7 +131,6 @@ def _round_directions(table: torch.Tensor) -> torch.Tensor:
 
 
 def weights(pair: Pair) -> list[Remedy]:
-    """Propose to copy the rows that both tables have from one to the other."""
     if pair.callables:
         return []
 

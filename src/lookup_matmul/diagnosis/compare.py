@@ -126,7 +126,6 @@ def _to_cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
 
 
 def _find_unrepeatable(pair: Pair) -> tuple[Cause, ...]:
-    """Name the callables whose second output differs from the first."""
     causes = []
     for side in pair.callables:
         with pair.autocast_context():
@@ -143,7 +142,6 @@ def _find_unrepeatable(pair: Pair) -> tuple[Cause, ...]:
 
 
 def _note_ids_like_rows(pair: Pair) -> list[str]:
-    """Note that integers are read as ids if they look like rows."""
     ids, sizes = pair.batch.original, [len(side.table) for side in pair.with_table]
     if pair.batch.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
         return []
@@ -156,7 +154,6 @@ def _note_ids_like_rows(pair: Pair) -> list[str]:
 
 
 def _note_callables(pair: Pair) -> list[str]:
-    """Note that no remedy can change a callable, and the input of one that raised an error."""
     notes = []
     for side in pair.callables:
         notes.append(
@@ -172,7 +169,6 @@ def _note_callables(pair: Pair) -> list[str]:
 
 
 def _note_pattern(pair: Pair) -> list[str]:
-    """Note that the outputs differ by the same row of numbers, or by one factor."""
     a, b = (outcome.output for outcome in pair.outcomes())
     if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
         return []

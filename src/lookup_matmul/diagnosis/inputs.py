@@ -49,7 +49,6 @@ class Batch:
         return indices.repeat_interleave(counts, output_size=self.bags.ids.numel())
 
     def out_of_range(self, vocab_size: int) -> torch.Tensor:
-        """Return a Boolean for each id: whether a table of this size has no row for it."""
         return (self.bags.ids < 0) | (self.bags.ids >= vocab_size)
 
     def encode(self, vocab_size: int, dtype: torch.dtype, use_values: bool) -> torch.Tensor:
@@ -59,7 +58,6 @@ class Batch:
         return dense_rows(bags, width, dtype=dtype, check=False).reshape(*self.shape, width)
 
     def select(self, mask: torch.Tensor) -> Batch:
-        """Return the rows for which ``mask`` is true."""
         ids, offsets, weights = self.bags
         entries = mask[self.bag_indices]
         ends = torch.cat([offsets[:1], offsets.diff()[mask].cumsum(0)])
@@ -92,7 +90,6 @@ def read_batch(ids_or_rows: Any, *, bag_ids: bool) -> Batch:
 
 
 def read_tolerance(atol: float, rtol: float) -> Tolerance:
-    """Return a checked tolerance, or raise."""
     for name, value in (("atol", atol), ("rtol", rtol)):
         if not isinstance(value, Real) or not 0 <= value < math.inf:
             error = ValueError if isinstance(value, Real) else TypeError

@@ -43,7 +43,6 @@ class Side:
 
     @property
     def label(self) -> str:
-        """Return the name with the kind, for sentences."""
         return f"{self.name} ({self.kind})"
 
     @property

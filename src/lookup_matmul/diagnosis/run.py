@@ -38,34 +38,27 @@ class Pair:
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """Return a and b."""
         return self.a, self.b
 
     @property
     def with_table(self) -> list[Side]:
-        """Return the sides that have a table."""
         return [side for side in self.sides if side.stored_table is not None]
 
     @property
     def products(self) -> list[Side]:
-        """Return the sides that multiply."""
         return [side for side in self.sides if side.kind == "Linear"]
 
     @property
     def callables(self) -> list[Side]:
-        """Return the sides that are functions, which no remedy can change."""
         return [side for side in self.sides if side.stored_table is None]
 
     def side(self, name: str) -> Side:
-        """Return the side of this name."""
         return self.a if name == "a" else self.b
 
     def opposite(self, side: Side) -> Side:
-        """Return b for a, and a for b."""
         return self.side("b" if side.name == "a" else "a")
 
     def with_side(self, side: Side) -> Pair:
-        """Return a pair in which this side replaces the one of its name."""
         return replace(self, a=side) if side.name == "a" else replace(self, b=side)
 
     def autocast_context(self) -> torch.autocast:
@@ -74,7 +67,6 @@ class Pair:
         return torch.autocast(device_type, self.autocast, enabled=self.autocast is not None)
 
     def outcomes(self) -> tuple[Outcome, Outcome]:
-        """Run both sides."""
         return self.outcome(self.a), self.outcome(self.b)
 
     def outcome(self, side: Side) -> Outcome:
@@ -102,7 +94,6 @@ def isolate_from_caller(device: torch.device) -> Iterator[None]:
 
 
 def run_layer(side: Side, batch: Batch) -> Outcome:
-    """Run a side that has a table."""
     size, ids = len(side.table), batch.bags.ids
     invalid = batch.out_of_range(size)
     if invalid.any() and not (side.kind == "Linear" and batch.width is not None):
@@ -163,5 +154,4 @@ def renormalize(side: Side, batch: Batch) -> torch.Tensor:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return the type and the first line of an error."""
     return f"raises {type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

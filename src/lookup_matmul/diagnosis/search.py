@@ -32,12 +32,10 @@ MeasureAgreement: TypeAlias = Callable[[Pair], Agreement]
 
 
 def change_both(change: Callable[[Side], Side]) -> Change:
-    """Return a change of a pair that changes both sides."""
     return lambda pair: replace(pair, a=change(pair.a), b=change(pair.b))
 
 
 def set_options(**options: Any) -> Change:
-    """Return a change of a pair that sets these options on both sides."""
     return change_both(lambda side: replace(side, **options))
 
 
@@ -73,7 +71,6 @@ def find_remedies(
 
 
 def apply_remedies(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
-    """Return the pair with all remedies."""
     for remedy in remedies:
         pair = remedy.apply(pair)
     return pair

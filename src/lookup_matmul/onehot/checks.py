@@ -15,7 +15,6 @@ WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
 
 def check_forward(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> None:
-    """Raise unless a layer has the ``forward`` of its class ``kind``."""
     if type(layer).forward is not kind.forward or "forward" in vars(layer):
         raise TypeError(
             f"{name} is a {type(layer).__name__} with a forward of its own, expected that of "
@@ -43,7 +42,6 @@ def check_no_hooks(name: str, layer: nn.Module, remedy: str) -> None:
 
 
 def has_hooks(weight: nn.Parameter) -> bool:
-    """Return whether a Parameter has hooks on its gradient."""
     return bool(weight._backward_hooks or getattr(weight, "_post_accumulate_grad_hooks", None))
 
 
@@ -124,7 +122,6 @@ def check_multipliable(name: str, weight: nn.Parameter, dim: int) -> None:
 
 
 def check_unshared(name: str, weight: nn.Parameter, model: nn.Module) -> None:
-    """Raise if a Parameter shares memory with another tensor of the model."""
     parameters = model.named_parameters(remove_duplicate=False)
     for tensor_name, tensor in [*parameters, *model.named_buffers(remove_duplicate=False)]:
         if tensor is weight or is_lazy(tensor) or tensor.layout != torch.strided:
@@ -139,7 +136,6 @@ def check_unshared(name: str, weight: nn.Parameter, model: nn.Module) -> None:
 
 
 def check_unwrapped(model: nn.Module, names: list[str]) -> None:
-    """Raise if one of the named modules is in a wrapper for several devices."""
     for outer, module in model.named_modules(remove_duplicate=False):
         # Compared by name: importing the classes is slow, and older versions of torch lack some.
         kinds = {kind.__name__ for kind in type(module).__mro__ if kind.__module__[:6] == "torch."}

@@ -63,7 +63,6 @@ class OneHotLinear(nn.Module):
         return self.linear.weight.T
 
     def extra_repr(self) -> str:
-        """Return ``padding_idx`` for the representation of the module."""
         return "" if self.padding_idx is None else f"padding_idx={self.padding_idx}"
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002  # the Embedding's name
@@ -89,11 +88,9 @@ class Transposed(nn.Module):
     """A parametrization: the weight of a Linear is the transpose of a table."""
 
     def forward(self, table: torch.Tensor) -> torch.Tensor:
-        """Return the weight for a table."""
         return table.T
 
     def right_inverse(self, weight: torch.Tensor) -> torch.Tensor:
-        """Return the table for a weight."""
         return weight.T
 
 

@@ -26,7 +26,6 @@ from torch import distributed
 
 
 def output_path(folder: Path, rank: int) -> Path:
-    """Return the path of the file to which the process of a rank prints."""
     return folder / f"output-{rank}"
 
 
