@@ -61,10 +61,14 @@ def check_id_tensor(ids: torch.Tensor) -> None:
     """Raise unless ``ids`` is a dense tensor of int32 or int64; its values are not read."""
     check_type("ids", ids, torch.Tensor, "wrap it in torch.tensor(...)")
     _check_dense("ids", ids, "tensor")
+    check_id_dtype("ids", ids)
+
+
+def check_id_dtype(name: str, ids: torch.Tensor) -> None:
     if ids.dtype not in ID_DTYPES:
         raise TypeError(
-            f"ids has dtype {ids.dtype}, expected torch.int32 or torch.int64; "
-            "convert with ids.long() if the values are meant as row numbers."
+            f"{name} has dtype {ids.dtype}, expected torch.int32 or torch.int64; "
+            f"convert with {name}.long() if the values are meant as row numbers."
         )
 
 
@@ -86,12 +90,14 @@ def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
     check_not_meta(name, weight)
 
 
-def check_matmul_dtype(weight: torch.Tensor) -> None:
+def check_matmul_dtype(
+    weight: torch.Tensor, name: str = "weight", remedy: str = "convert with weight.bfloat16()"
+) -> None:
     """Raise TypeError unless torch has matrix products for the dtype; lookups take more dtypes."""
     if weight.dtype not in MATMUL_DTYPES:
         raise TypeError(
-            f"weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
-            "convert with weight.bfloat16()."
+            f"{name} has dtype {weight.dtype}, expected float16, bfloat16, float32 or float64; "
+            f"{remedy}."
         )
 
 

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from lookup_matmul.equality import shares_storage
-from lookup_matmul.inputs import MATMUL_DTYPES, check_type, full_name
+from lookup_matmul.inputs import check_matmul_dtype, check_type, full_name
 
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
 
@@ -105,11 +105,7 @@ def check_multipliable(name: str, weight: nn.Parameter, dim: int) -> None:
             f"{name}.weight is a {type(weight).__name__}, expected a Parameter with all rows in "
             "this process; swap first, then shard the model."
         )
-    if weight.dtype not in MATMUL_DTYPES:
-        raise TypeError(
-            f"{name}.weight has dtype {weight.dtype}, expected float16, bfloat16, float32 or "
-            "float64; convert the layer with .to(dtype) first."
-        )
+    check_matmul_dtype(weight, f"{name}.weight", "convert the layer with .to(dtype) first")
     if dim == 0:
         raise ValueError(
             f"{name}.weight has shape {tuple(weight.shape)}, expected at least one column; leave "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from scipy import sparse
 
-from lookup_matmul.inputs import ID_DTYPES, check_not_meta, check_vocab_size, find_outside
+from lookup_matmul.inputs import check_id_dtype, check_not_meta, check_vocab_size, find_outside
 
 
 class Bags(NamedTuple):
@@ -94,12 +94,8 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
                 "expected one dense dimension; flatten it."
             )
         check_not_meta(name, member)
-    for name, member in ((names.ids, ids), (names.offsets, offsets)):
-        if member.dtype not in ID_DTYPES:
-            raise TypeError(
-                f"{name} has dtype {member.dtype}, expected torch.int32 or torch.int64; "
-                f"convert with {name}.long() if the values are meant as row numbers."
-            )
+    check_id_dtype(names.ids, ids)
+    check_id_dtype(names.offsets, offsets)
     if weights is not None and (weights.dtype == torch.bool or weights.is_complex()):
         raise TypeError(
             f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
