@@ -92,9 +92,8 @@ def shares_storage(first: torch.Tensor, second: torch.Tensor) -> bool:
         return False
     storages = [tensor.untyped_storage() for tensor in (first, second)]
     starts = [storage.data_ptr() for storage in storages]
-    if not all(starts):  # on meta, the address is 0
-        return False
-    return max(starts) < min(s.data_ptr() + s.nbytes() for s in storages)
+    ends = [storage.data_ptr() + storage.nbytes() for storage in storages]
+    return 0 < max(starts) < min(ends)  # on meta, the address is 0
 
 
 def rows_moved(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
