@@ -3,6 +3,7 @@
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,13 +95,10 @@ def _from_scipy(rows: Any, copy: bool) -> Bags:
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, expected "
             "CSR with two dimensions; convert a matrix with rows.tocsr()."
         )
-    return Bags(*(_to_tensor(array, copy) for array in (rows.indices, rows.indptr, rows.data)))
-
-
-def _to_tensor(array: np.ndarray, copy: bool) -> torch.Tensor:
-    """Return a tensor that shares the memory of an array, or of a copy if torch cannot share it."""
-    shareable = array.flags.c_contiguous and array.flags.writeable
-    return torch.from_numpy(array.copy() if copy or not shareable else array)
+    # torch can share an array that is contiguous and writeable; np.require copies any other.
+    make_shareable = np.copy if copy else partial(np.require, requirements="CW")
+    arrays = map(make_shareable, (rows.indices, rows.indptr, rows.data))
+    return Bags(*map(torch.from_numpy, arrays))
 
 
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
