@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import nn
 from torch.func import functional_call
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from lookup_matmul.diagnosis.agreement import compare_outcomes
 from lookup_matmul.diagnosis.inputs import Tolerance, read_tolerance
@@ -108,12 +108,9 @@ def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, .
             hook = partial(copy_output, name)
             stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)
         # A forward may write to its input, parameters and buffers, as with BatchNorm and max_norm.
-        functional_call(model, tree_map(_clone, state), tree_map(_clone, inputs))
+        copies = tree_map_only(torch.Tensor, torch.clone, (state, inputs))
+        functional_call(model, *copies)
     return outputs
-
-
-def _clone(value: Any) -> Any:
-    return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 def _find_difference(
