@@ -15,7 +15,7 @@ from lookup_matmul.diagnosis.agreement import compare_gradients, compare_outcome
 from lookup_matmul.diagnosis.inputs import read_batch, read_tolerance
 from lookup_matmul.diagnosis.layers import Layer, read_side
 from lookup_matmul.diagnosis.report import NOT_COMPARABLE, VALUE, Cause, Comparison
-from lookup_matmul.diagnosis.run import Pair, call_function, isolate_from_caller
+from lookup_matmul.diagnosis.run import Pair, call_function
 from lookup_matmul.diagnosis.search import MeasureAgreement, ProposeRemedies, Remedy
 from lookup_matmul.sparse.bags import Rows
 
@@ -74,7 +74,12 @@ def compare(
         )
     if torch.is_autocast_enabled(device.type):
         pair = replace(pair, autocast=torch.get_autocast_dtype(device.type))
-    with isolate_from_caller(device):
+    with (
+        torch.random.fork_rng([device] if device.type == "cuda" else []),
+        torch.inference_mode(False),
+        torch.no_grad(),
+        torch.autocast(device.type, enabled=False),
+    ):
         return _compare(pair, gradients)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,19 +76,6 @@ class Pair:
             if key not in self.call_cache:
                 self.call_cache[key] = (self.batch.original, call_function(side, self.batch))
             return self.call_cache[key][1]
-
-
-@contextmanager
-def isolate_from_caller(device: torch.device) -> Iterator[None]:
-    """Restore the random state on exit; turn off gradients, inference mode and autocast."""
-    devices = [device] if device.type == "cuda" else []
-    with (
-        torch.random.fork_rng(devices),
-        torch.inference_mode(False),
-        torch.no_grad(),
-        torch.autocast(device.type, enabled=False),
-    ):
-        yield
 
 
 def run_layer(side: Side, batch: Batch) -> Outcome:
