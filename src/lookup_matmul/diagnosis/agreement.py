@@ -14,7 +14,8 @@ from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
 def compare_outputs(pair: Pair) -> Agreement:
-    return compare_outcomes(*pair.outcomes(), pair.tolerance, _bound_outputs(pair))
+    first, second = (pair.outcome(side) for side in pair.sides)
+    return compare_outcomes(first, second, pair.tolerance, _bound_outputs(pair))
 
 
 def compare_gradients(pair: Pair) -> Agreement:

@@ -63,7 +63,7 @@ def _propose_zeros(
         if len(masks) == 2 and masks[0].shape == masks[1].shape:
             masks = [masks[0] | masks[1]] * 2
         for side, mask in zip(pair.with_table, masks, strict=True):
-            pair = pair.with_side(replace(side, stored_table=side.table.masked_fill(mask, 0.0)))
+            pair = pair.change(side.name, stored_table=side.table.masked_fill(mask, 0.0))
         return pair
 
     def describe(pair: Pair) -> str:
@@ -127,7 +127,7 @@ def row_scale(pair: Pair) -> list[Remedy]:
             return pair
         table, error = pair.a.table.clone(), _bound_scaling_error(pair)
         table[ids] = (table[ids].double() * factors).to(table.dtype)
-        return pair.with_side(replace(pair.a, stored_table=table, relative_error=error))
+        return pair.change("a", stored_table=table, relative_error=error)
 
     advice = "multiply or normalize the rows of both in the same way, or of none"
     return [Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)]

@@ -165,7 +165,7 @@ def _renormalize_both(limited: Side, pair: Pair) -> Pair:
             side = replace(side, stored_table=renormalize(side, pair.batch))
         return replace(side, max_norm=None)
 
-    side = pair.side(limited.name)
+    side: Side = getattr(pair, limited.name)
     rows = pair.batch.bags.ids[~pair.batch.out_of_range(len(side.table))]
     before, after = side.table[rows], renormalize(side, pair.batch)[rows]
     rtol = 8 * torch.finfo(side.table.dtype).eps

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 from itertools import zip_longest
+from operator import methodcaller
 from typing import TypeAlias
 
 import torch
@@ -53,10 +54,7 @@ def _rearrange(
     name, table = side.name, weight.T if side.kind == "Linear" else weight
     statement = f"{name}.weight = torch.nn.Parameter({name}.weight{code}.contiguous())"
     statement = f"{name} = {name}{code}" if side.kind == "table" else statement
-
-    def replace_table(pair: Pair) -> Pair:
-        return pair.with_side(replace(pair.side(name), stored_table=table))
-
+    replace_table = methodcaller("change", name, stored_table=table)
     return Remedy(cause, f"{advice}: {statement}", replace_table, evidence)
 
 
@@ -73,7 +71,7 @@ def row_order(pair: Pair) -> list[Remedy]:
         unused = set(rows) - set(moves.values())
         vacant = iter(sorted(unused & set(moves)))
         order = [moves[i] if i in moves else i if i in unused else next(vacant) for i in rows]
-        return pair.with_side(replace(pair.b, stored_table=pair.b.table[order]))
+        return pair.change("b", stored_table=pair.b.table[order])
 
     def describe(repaired: Pair) -> str:
         for tables in (repaired, pair):  # rows that another remedy has changed may not match
@@ -138,14 +136,15 @@ def weights(pair: Pair) -> list[Remedy]:
     def are_moved(a: torch.Tensor, b: torch.Tensor) -> bool:
         return any(row < len(b) for row in _match_rows(view_bits, a, b))
 
-    def copy_table(source: str, pair: Pair) -> Pair:
-        table, target = pair.side(source).table, pair.opposite(pair.side(source))
+    def copy_table(name: str, pair: Pair) -> Pair:
+        source: Side = getattr(pair, name)
+        table, target = source.table, pair.opposite(source)
         # Rows that were only moved are not copied, so that their order is named.
         if table.shape[1] != target.table.shape[1] or are_moved(pair.a.table, pair.b.table):
             return pair
         copy = table[: len(target.table)].to(target.table.dtype)
         copy = torch.cat([copy, target.table[len(table) :]])
-        return pair.with_side(replace(target, stored_table=copy))
+        return pair.change(target.name, stored_table=copy)
 
     remedies = []
     for source in pair.sides:

@@ -174,7 +174,7 @@ def _note_callables(pair: Pair) -> list[str]:
 
 
 def _note_pattern(pair: Pair) -> list[str]:
-    a, b = (outcome.output for outcome in pair.outcomes())
+    a, b = (pair.outcome(side).output for side in pair.sides)
     if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
         return []
     if a.dim() < 2 or not a.numel():

@@ -50,22 +50,17 @@ class Pair:
     def callables(self) -> list[Side]:
         return [side for side in self.sides if side.stored_table is None]
 
-    def side(self, name: str) -> Side:
-        return self.a if name == "a" else self.b
-
     def opposite(self, side: Side) -> Side:
-        return self.side("b" if side.name == "a" else "a")
+        return self.b if side.name == "a" else self.a
 
-    def with_side(self, side: Side) -> Pair:
-        return replace(self, a=side) if side.name == "a" else replace(self, b=side)
+    def change(self, name: str, **options: Any) -> Pair:
+        """Return a pair in which the side of this name has other options."""
+        return replace(self, **{name: replace(getattr(self, name), **options)})
 
     def autocast_context(self) -> torch.autocast:
         """Return a context with the caller's autocast, which is off elsewhere."""
         device_type = self.batch.bags.ids.device.type
         return torch.autocast(device_type, self.autocast, enabled=self.autocast is not None)
-
-    def outcomes(self) -> tuple[Outcome, Outcome]:
-        return self.outcome(self.a), self.outcome(self.b)
 
     def outcome(self, side: Side) -> Outcome:
         """Run a side; a callable runs only once for each input."""
