@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import accumulate, combinations, pairwise, product
 from typing import Any, TypeAlias
 
@@ -71,9 +71,7 @@ def find_remedies(
 
 
 def apply_remedies(pair: Pair, remedies: Sequence[Remedy]) -> Pair:
-    for remedy in remedies:
-        pair = remedy.apply(pair)
-    return pair
+    return reduce(lambda pair, remedy: remedy.apply(pair), remedies, pair)
 
 
 def _find_smallest(
