@@ -149,8 +149,8 @@ class Comparison:
 
 def _distinct_texts(*values: float) -> list[str]:
     """Format numbers with as few digits as make them different."""
-    for digits in (6, 9):
+    for digits in (6, 9, 17):
         texts = [str(float(f"{value:.{digits}g}")) for value in values]
         if len(set(texts)) > 1:
-            return texts
-    return list(map(repr, values))
+            break
+    return texts
