@@ -37,7 +37,10 @@ def run_rank(
     The pickle is ``(None, result)`` or ``(error in one line, traceback)``. The process stays in the
     group until the parent has all results, since others may be in a collective with it.
     """
-    _redirect_output(output_path(folder, rank))
+    with output_path(folder, rank).open("wb") as file:  # also for C++ libraries and crashes
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    faulthandler.enable(2)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # resets the handler of the fork server
     torch.set_num_threads(1)
@@ -93,14 +96,6 @@ def tcp_sent_bytes() -> int | None:
         finally:
             sock.detach()  # keeps the descriptor open
     return total
-
-
-def _redirect_output(path: Path) -> None:
-    """Redirect stdout and stderr to a file, including those of C++ libraries and crashes."""
-    with path.open("wb") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    faulthandler.enable(2)
 
 
 def _exit_with_parent() -> None:
