@@ -1,8 +1,7 @@
 """Embedding lookup and one-hot matrix product: the same computation, side by side.
 
-Functions take one weight of shape (vocabulary size, embedding dimension), as
-:class:`torch.nn.Embedding` has it, and integer ids of any shape. Import :mod:`lookup_matmul.costs`,
-:mod:`lookup_matmul.sharded` and :mod:`lookup_matmul.figures` by their full names.
+Import :mod:`lookup_matmul.costs`, :mod:`lookup_matmul.sharded` and :mod:`lookup_matmul.figures` by
+their full names.
 """
 
 from importlib import import_module

@@ -44,11 +44,11 @@ def compare(
     dimension), or a function around any other module, which is called a few times. The input is
     ids, int32 or int64, of which an EmbeddingBag takes each row as a bag; or rows: a floating
     tensor of shape (rows, columns), a CSR matrix of SciPy or torch, or (ids, offsets, weights) with
-    the end as last offset. A Linear multiplies them as dense rows; an Embedding ignores the values.
+    the end as last offset.
 
     Outputs agree if they are equal in every bit, within :func:`rounding_bound` where rows are
-    summed, or, with a tolerance, if ``|a - b| <= atol + rtol * |b|`` in any dtype. With
-    ``gradients=True``, the gradients of the tables are compared once the outputs agree.
+    summed, or with a tolerance if ``|a - b| <= atol + rtol * |b|``. With ``gradients=True``, those
+    of the tables are compared once the outputs agree.
 
     Raise TypeError for other layers and inputs, a layer with a forward of its own, a dtype without
     products, a tolerance that is not a number, and gradients of a function; and ValueError for

@@ -50,11 +50,7 @@ def agrees_at_least(agreement: Agreement, verdict: str = BITS) -> bool:
 def find_remedies(
     pair: Pair, causes: Sequence[ProposeRemedies], measure: MeasureAgreement
 ) -> tuple[list[Remedy], list[str]]:
-    """Try remedies alone, in pairs, in threes, then all together without those not needed.
-
-    Return the remedies that are enough, and the names of all possible causes. Earlier causes win;
-    the last is named only if no two others suffice.
-    """
+    """Return the remedies of the smallest number of causes, earlier ones first, and all names."""
     groups = [remedies for cause in causes if (remedies := cause(pair))]
     if not groups:
         return [], []

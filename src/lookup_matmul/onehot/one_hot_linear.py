@@ -15,10 +15,8 @@ from lookup_matmul.onehot.checks import read_table
 class OneHotLinear(nn.Module):
     """Multiply one-hot rows of ids by a Linear, in the place of a :class:`torch.nn.Embedding`.
 
-    ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size); it becomes
-    a child of this module. The row of ``padding_idx`` gets no gradient from this layer. A call
-    allocates ``ids.numel() * vocabulary size`` numbers of the table's dtype, whatever
-    :class:`torch.autocast`.
+    ``linear`` has no bias and a weight of shape (embedding dimension, vocabulary size), and becomes
+    a child of this module. The row of ``padding_idx`` gets no gradient from this layer.
 
     Raise TypeError if ``linear`` is not a Linear or has a ``forward`` of its own, if
     ``padding_idx`` is not an ``int``, and if ids are not int32 or int64; ValueError if the Linear

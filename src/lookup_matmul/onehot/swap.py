@@ -24,16 +24,15 @@ UNSUPPORTED_OPTIONS = {
 def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
     """Replace Embeddings of a model by layers that compute the same rows as a product.
 
-    Each becomes a :class:`OneHotLinear` under the same name, in place. ``names`` are names of
-    modules as in ``model.named_modules()``, or one such name; by default those of every
-    :class:`torch.nn.Embedding`. Return for each name how the rows of the product compare with those
-    of the table, for at most 128 rows spread over it, and as many with a negative zero or a
-    subnormal number: ``'equal in every bit'``, or the difference.
+    Each becomes a :class:`OneHotLinear` under the same name, in place. ``names`` are those of
+    ``model.named_modules()``, or one of them; by default of every :class:`torch.nn.Embedding`.
+    Return for each name how the rows of the product compare with those of the table, for at most
+    128 rows spread over it, and as many with a negative zero or a subnormal number.
 
     Load weights before, since the state dict gets other names; wrap the model for several devices
-    and create the optimizer after. A table that another layer uses too, such as a tied head, stays,
-    and the Linear computes its weight from it by
-    :func:`torch.nn.utils.parametrize.register_parametrization`: save the state dict, not the model.
+    and create the optimizer after. A table that another layer uses too stays, and the Linear
+    computes its weight from it by :func:`torch.nn.utils.parametrize.register_parametrization`: save
+    the state dict of such a model, not the model.
 
     If a layer is refused, the model does not change. Raise TypeError for a name of another module,
     and with ``names=None`` for an ``EmbeddingBag``; for a subclass or a ``forward`` of its own; for

@@ -45,13 +45,12 @@ def run_on_processes(
     """Run ``function(*args)`` on ``count`` new processes in one process group.
 
     Inside ``function``, which a notebook may define, :mod:`torch.distributed` is initialized with
-    the backend gloo, and each process has one thread. A script needs
+    the backend gloo, and each process has one thread. A script calls it under
     ``if __name__ == "__main__":``.
 
     Return the results in the order of the ranks. Raise RuntimeError if a process raises or dies,
-    with its rank, its error and its output, TimeoutError if a process has not returned
-    ``timeout_s`` seconds after all have started, and ValueError if ``count`` is less than one. All
-    processes have ended when the call returns or raises.
+    with its error and output, TimeoutError if one has not returned ``timeout_s`` seconds after all
+    have started, and ValueError if ``count`` is less than one. No process outlives the call.
 
     >>> def sum_over_ranks(weight):
     ...     torch.distributed.all_reduce(weight)

@@ -1,7 +1,6 @@
 """The process of one rank, which runs the function and counts the bytes that it sends.
 
-The fork server imports this module too: it preloads torch for all processes and deletes the folder
-of its socket when it exits.
+The fork server imports this module too, to preload torch and to delete its folder when it exits.
 """
 
 import atexit
@@ -32,11 +31,7 @@ def output_path(folder: Path, rank: int) -> Path:
 def run_rank(
     rank: int, size: int, folder: Path, call: bytes, connection: Connection, timeout: timedelta
 ) -> None:
-    """Join the process group, run the pickled function, and send its result as a pickle.
-
-    The pickle is ``(None, result)`` or ``(error in one line, traceback)``. The process stays in the
-    group until the parent has all results, since others may be in a collective with it.
-    """
+    """Join the process group, and send ``(None, result)`` or ``(error, traceback)`` as a pickle."""
     with output_path(folder, rank).open("wb") as file:  # also for C++ libraries and crashes
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

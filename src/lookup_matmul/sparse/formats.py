@@ -25,9 +25,8 @@ from lookup_matmul.sparse.bags import (
 def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     """Convert sparse rows to the arguments of an embedding bag without copying.
 
-    Return :class:`Bags` that share memory with ``rows``; gradients flow to the values of a torch
-    CSR tensor. SciPy arrays that are read-only or not contiguous are copied. Dtypes do not change,
-    while :class:`torch.nn.EmbeddingBag` needs that of its table.
+    Return :class:`Bags` that share memory with ``rows`` and have its dtypes; gradients flow to the
+    values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
 
     Raise TypeError for rows of another type, format or dtype, ValueError for arrays that do not fit
     together (see :func:`check_bags`) or are not in native byte order, and IndexError for a column
@@ -104,10 +103,9 @@ def _from_scipy(rows: Any, copy: bool) -> Bags:
 def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
     """Convert the arguments of an embedding bag to a SciPy CSR matrix of shape (rows, vocab_size).
 
-    It shares memory with ``bags`` and has no gradient. Copied are int32 ids or offsets if the other
-    of the two is int64 or ``vocab_size`` is at least 2**31, and float16, bfloat16 and float8
-    weights, which become float32, as weights of ``None`` do. Raise the errors of
-    :func:`check_bags`, and TypeError if ``bags`` is not on a CPU.
+    It shares memory with ``bags`` where SciPy takes the dtypes: float16, bfloat16 and float8
+    weights become float32, as ones for ``None`` do. Raise the errors of :func:`check_bags`, and
+    TypeError if ``bags`` is not on a CPU.
 
     >>> to_scipy_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 3])), 4).toarray()
     array([[0., 1., 0., 1.],
@@ -125,10 +123,9 @@ def to_scipy_csr(bags: Bags, vocab_size: int) -> sparse.csr_array:
 def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     """Convert the arguments of an embedding bag to a tensor of layout ``torch.sparse_csr``.
 
-    It has shape (number of rows, vocab_size) and shares memory with ``bags``; gradients flow to the
-    weights, of which ``None`` becomes ones of the default dtype. Offsets are copied if their dtype
-    differs from that of the ids, and both if they are not contiguous. Raise the errors of
-    :func:`check_bags`, and ValueError if the ids of a row are not ascending and distinct.
+    It has shape (number of rows, vocab_size) and shares memory with contiguous ``bags`` of one
+    integer dtype. Gradients flow to the weights, of which ``None`` is ones of the default dtype.
+    Raise the errors of :func:`check_bags`, and ValueError if the ids of a row do not ascend.
 
     >>> to_torch_csr(Bags(torch.tensor([1, 3, 0]), torch.tensor([0, 2, 3])), 4).to_dense()
     tensor([[0., 1., 0., 1.],

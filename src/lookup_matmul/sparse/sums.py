@@ -13,20 +13,19 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
     """Return for each sparse row the sum of the rows of ``weight``, each times its value.
 
     This is :func:`torch.nn.functional.embedding_bag` with ``mode="sum"``, without second
-    derivatives and forward mode. The error of a row with ``n`` entries is at most
+    derivatives and forward mode. A row with ``n`` entries is off by at most
     ``rounding_bound(n + 1, dtype)``, or ``n + 2`` for converted values, times the sum of the
     absolute values of its terms.
 
-    The rows have any format of :func:`to_bags`. ``weight`` has shape (vocabulary size, embedding
+    ``rows`` have any format of :func:`to_bags`. ``weight`` has shape (vocabulary size, embedding
     dimension) and a floating dtype, to which values are converted. Tensors in ``rows`` must be on
     its device; SciPy arrays are copied to it, and also if ``weight`` requires a gradient. Return
     shape (number of rows, embedding dimension); gradients flow to ``weight`` and to the values.
 
     Raise TypeError for an argument of another type, format or dtype, ValueError if the number of
     columns is not that of the rows of ``weight``, arrays do not fit together or a tensor is on
-    ``meta``, and IndexError for a column outside of the vocabulary. With ``check=False`` a broken
-    matrix may crash the process. Under :func:`torch.compile` and :mod:`torch.func`, convert a torch
-    CSR tensor with :func:`to_bags` first.
+    ``meta``, and IndexError for a column outside. With ``check=False`` a broken matrix may crash
+    the process. For :func:`torch.compile`, convert a torch CSR tensor with :func:`to_bags` first.
 
     >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
     >>> sum_of_rows(bags, torch.arange(8.0).reshape(4, 2))
