@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from lookup_matmul.diagnosis import report
-from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
+from lookup_matmul.diagnosis.inputs import Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
 from lookup_matmul.diagnosis.report import Agreement
 from lookup_matmul.diagnosis.run import Outcome, Pair, compute_output, describe_error, renormalize
@@ -22,7 +22,7 @@ def compare_gradients(pair: Pair) -> Agreement:
     """Compare the gradients of both tables for one random gradient of the outputs."""
     (a, a_layout, a_bound), (b, b_layout, b_bound) = (_find_gradient(pair, s) for s in pair.sides)
     if a.output is None or b.output is None:
-        return compare_outcomes(a, b)
+        return compare_outcomes(a, b, pair.tolerance)
     layouts = "" if a_layout == b_layout else f"layout {a_layout} in a, {b_layout} in b"
     rows = min(len(a.output), len(b.output))  # no id asks for rows that only one table has
     bound = a_bound[:rows] + b_bound[:rows] if a_bound.shape[1] == b_bound.shape[1] else 0.0
@@ -33,7 +33,7 @@ def compare_gradients(pair: Pair) -> Agreement:
 def compare_outcomes(
     first: Outcome,
     second: Outcome,
-    tolerance: Tolerance = EXACT,
+    tolerance: Tolerance,
     bound: torch.Tensor | float = 0.0,
     mismatch: str = "",
 ) -> Agreement:
@@ -101,9 +101,8 @@ def _bound_outputs(pair: Pair) -> torch.Tensor | float:
     """Bound the rounding of both outputs, or return 0.0 if no bound applies."""
     batch, sides = pair.batch, pair.with_table
     has_sums = batch.bags.weights is not None or bool((batch.bags.offsets.diff() > 1).any())
-    if not has_sums and not any(side.relative_error for side in sides):
-        return 0.0
-    if any(batch.out_of_range(len(side.table)).any() for side in sides):
+    is_rounded = has_sums or any(side.relative_error for side in sides)
+    if not is_rounded or any(batch.out_of_range(len(side.table)).any() for side in sides):
         return 0.0
     bounds = [_bound_output(side, batch) for side in sides]
     if len({bound.shape for bound in bounds}) != 1:

@@ -23,8 +23,6 @@ class Tolerance(NamedTuple):
     rtol: float = 0.0
 
 
-EXACT = Tolerance()
-
 
 @dataclass(frozen=True)
 class Batch:

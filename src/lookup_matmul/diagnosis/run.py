@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.inputs import EXACT, Batch, Tolerance
+from lookup_matmul.diagnosis.inputs import Batch, Tolerance
 from lookup_matmul.diagnosis.layers import Side
 
 
@@ -27,7 +27,7 @@ class Pair:
     a: Side
     b: Side
     batch: Batch
-    tolerance: Tolerance = EXACT
+    tolerance: Tolerance
     autocast: torch.dtype | None = None
     # Holds the input beside each outcome, since the key contains its id().
     call_cache: dict[tuple[str, int, torch.dtype | None], tuple[object, Outcome]] = field(
