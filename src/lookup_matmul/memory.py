@@ -97,7 +97,6 @@ class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped 
 
 
 def _list_dense_parts(tensor: Any) -> list[torch.Tensor]:
-    """Return the dense tensors that a tensor of any layout consists of."""
     if tensor.layout == torch.strided:
         return [tensor]
     if tensor.layout == torch.jagged:

@@ -21,7 +21,8 @@ PUBLIC = {
     for module in (lookup_matmul, figures, sharded, costs)
     for name in module.__all__
 }
-WITHOUT_EXAMPLE = {"Case", "Drawing", "Kernel", "Layer", "ModuleDifference", "Rows", "Spread"}
+WITHOUT_EXAMPLE = {"Agreement", "Case", "Cause", "Comparison", "Drawing", "Kernel", "Layer"}
+WITHOUT_EXAMPLE |= {"ModuleDifference", "Rows", "Spread"}
 PUBLIC_WITH_EXAMPLE = {
     f"{function.__module__}.{function.__name__}"
     for name, function in PUBLIC.items()

@@ -50,7 +50,6 @@ def layout(pair: Pair) -> list[Remedy]:
 def _rearrange(
     side: Side, cause: str, advice: str, code: str, weight: torch.Tensor, evidence: str
 ) -> Remedy:
-    """Return the remedy that replaces the weight of a side, with its code."""
     name, table = side.name, weight.T if side.kind == "Linear" else weight
     statement = f"{name}.weight = torch.nn.Parameter({name}.weight{code}.contiguous())"
     statement = f"{name} = {name}{code}" if side.kind == "table" else statement

@@ -23,7 +23,6 @@ class Tolerance(NamedTuple):
     rtol: float = 0.0
 
 
-
 @dataclass(frozen=True)
 class Batch:
     """The input as sparse rows, and the form in which a layer gets it; an id is a one-hot row."""

@@ -60,7 +60,6 @@ def format_rows(rows: Iterable[int]) -> str:
 
 
 def read_side(name: str, layer: Layer) -> Side:
-    """Describe a layer, a table or a callable, or raise an error that names it."""
     if isinstance(layer, torch.Tensor):
         return Side(name, "table", _detach_table(name, layer), requires_grad=layer.requires_grad)
     if not isinstance(layer, nn.Module):

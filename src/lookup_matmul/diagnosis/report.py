@@ -24,9 +24,6 @@ class Agreement:
     ``total`` elements, ``differing`` differ by more than that, the ``first`` of them at this index,
     with these ``values``. ``largest`` is the largest difference, ``bound`` the most that rounding
     allows. ``reason`` names another difference, such as that of the shapes.
-
-    >>> compare(torch.eye(2), torch.eye(2) + 0.5, torch.tensor([1])).before.values
-    (0.0, 0.5)
     """
 
     verdict: str
@@ -75,13 +72,7 @@ class Cause:
     ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
     ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
     ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
-    ``evidence`` describes the fault, and ``remedy`` is the advice. If the cause is ``verified``,
-    the layers agree with all remedies and do not without this one.
-
-    >>> linear = torch.nn.Linear(3, 2)
-    >>> cause, = compare(linear.weight.T, linear, torch.tensor([0, 2])).causes
-    >>> cause.name, cause.verified
-    ('bias', True)
+    If it is ``verified``, the layers agree with all remedies and do not without this one.
     """
 
     name: str
@@ -97,9 +88,6 @@ class Comparison:
     ``before`` is the agreement of the layers as they are, ``after`` with all remedies. ``causes``
     are those found, ``candidates`` the names of all that are possible. ``notes`` are on the input,
     functions and patterns of the outputs. ``gradients`` is the comparison of the tables' gradients.
-
-    >>> compare(torch.ones(4, 2), torch.ones(4, 2), torch.tensor([2, 1]))
-    equal in every bit, all 4 numbers
     """
 
     before: Agreement

@@ -87,7 +87,6 @@ def run_layer(side: Side, batch: Batch) -> Outcome:
 
 
 def call_function(side: Side, batch: Batch) -> Outcome:
-    """Call the function of a side with a copy of the input if that is a tensor."""
     assert side.function is not None
     original = batch.original
     try:

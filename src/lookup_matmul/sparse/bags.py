@@ -65,7 +65,6 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
 
 
 def as_bags(members: Sequence[Any]) -> Bags:
-    """Return a tuple or list of two or three tensors as :class:`Bags`, or raise TypeError."""
     if not isinstance(members, tuple | list) or len(members) not in (2, 3):
         count = f" of {len(members)}" if isinstance(members, tuple | list) else ""
         raise TypeError(
@@ -117,7 +116,6 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
 
 
 def _check_offsets(offsets: torch.Tensor, entry_count: int, names: Names) -> None:
-    """Raise unless the offsets start at 0, never decrease, and end at the number of entries."""
     name, row_count = names.offsets, len(offsets) - 1
     if not len(offsets):
         raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
