@@ -41,8 +41,7 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
             cell = (MODEL_X + j * width, y, width, str(text), INK, bold)
             colors = id_colors(cell_ids[j]) if cell_ids else None
             sheet.cell(*cell, colors=colors, stroke_width=stroke_width)
-    model = (MODEL_X, 6.8, RIGHT - MODEL_X, "the rest of the model")
-    sheet.cell(*model, height=1.2, stroke=INK)
+    sheet.cell(MODEL_X, 6.8, RIGHT - MODEL_X, "the rest of the model", height=1.2, stroke=INK)
     for start, end in ((1.15, 1.8), (6.3, 6.8), (8.0, 8.5), (12.4, 13.1)):
         for j in range(n):
             x = MODEL_X + (j + 0.5) * width
@@ -87,12 +86,13 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
     ``texts`` maps each step to the text of each model. Letters are marked where a text differs from
     the first of its step. Without scripts the last step is shown.
     """
-    steps, groups, height = [*texts], [], 0.0
+    steps, groups, sentences, height = [*texts], [], [], 0.0
     marked = f'<tspan style="fill: {CSS_VALUES[MARK]}">{{}}</tspan>'
     for step, by_model in texts.items():
         lines, y = [], LINE_HEIGHT
-        first = next(iter(by_model.values()))
+        first, names = next(iter(by_model.values())), dict[str, list[str]]()
         for name, text in by_model.items():
+            names.setdefault(text, []).append(name)  # models that write the same share a phrase
             lines.append(_text_line(y, escape(name, quote=False), "font-weight: 700"))
             letters = [
                 ("{}" if letter == expected else marked).format(escape(letter, quote=False))
@@ -108,20 +108,12 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
         opacity = int(step == steps[-1])
         groups.append(f'<g opacity="{opacity}" data-frames="opacity;{shown}">{"".join(lines)}</g>')
         height = max(height, y - LINE_HEIGHT / 2)
+        phrases = "; ".join(f"{' and '.join(n)}: “{text}”" for text, n in names.items())
+        sentences.append(f"Step {step:,}, {phrases}.")
     style = f"fill: {CSS_VALUES[INK]}; font-size: 13px"
-    alt = " ".join(_describe_step(step, by_model) for step, by_model in texts.items())
-    return to_steps(RIGHT, height, steps, alt, f'<g style="{style}">{"".join(groups)}</g>')
+    elements = f'<g style="{style}">{"".join(groups)}</g>'
+    return to_steps(RIGHT, height, steps, " ".join(sentences), elements)
 
 
 def _text_line(y: float, text: str, style: str, more: str = "") -> str:
     return f'<text x="4" y="{y:g}" xml:space="preserve" style="{style}" {more}>{text}</text>'
-
-
-def _describe_step(step: int, by_model: Mapping[str, str]) -> str:
-    """Return a sentence with the text of each model; models that write the same share it."""
-    names: dict[str, list[str]] = {}
-    for name, text in by_model.items():
-        names.setdefault(text, []).append(name)
-    return (
-        f"Step {step:,}, " + "; ".join(f"{' and '.join(n)}: “{t}”" for t, n in names.items()) + "."
-    )
