@@ -19,17 +19,19 @@ def draw_column_votes(
 ) -> Drawing:
     """Draw the row of each word; shades grow with positive numbers, and the largest is bold."""
     sheet, votes = Sheet(WIDTH), []
-    _draw_classes(sheet, 0, classes)
+    column_x = [LABEL_WIDTH + j * CELL_WIDTH for j in range(len(classes))]
+    for x, name in zip(column_x, classes, strict=True):
+        sheet.text(x + CELL_WIDTH / 2, 0.5, name, QUIET)
     for y, (word, row) in enumerate(zip(words, weight, strict=True), start=1):
-        largest = int(row.argmax())
+        largest, texts = int(row.argmax()), list(map(_format, row))
         sheet.text(LABEL_WIDTH - 6, y + 0.5, word, anchor="end", bold=True)
-        for j, value in enumerate(row):
+        for j, (x, value) in enumerate(zip(column_x, row, strict=True)):
             # Pale shades, so that the number stays legible in dark mode.
             opacity = round(0.1 + 0.35 * float(value.clamp(min=0) / weight.abs().max()), 2)
             fill = MARK if value > 0 else "none"
-            cell = (_column_x(j), y, CELL_WIDTH, _format(value), INK, j == largest)
+            cell = (x, y, CELL_WIDTH, texts[j], INK, j == largest)
             sheet.cell(*cell, fill=fill, fill_opacity=opacity)
-        votes.append(f"{word} ({_format_row(row)}): {classes[largest]}.")
+        votes.append(f"{word} ({', '.join(texts)}): {classes[largest]}.")
     return sheet.to_drawing(f"Votes for {', '.join(classes)}. {' '.join(votes)}")
 
 
@@ -79,19 +81,6 @@ def draw_offsets(words: Sequence[str], offsets: Sequence[int]) -> Drawing:
     return sheet.to_drawing(f"Texts in one row: {texts}. Offsets: {', '.join(map(str, offsets))}.")
 
 
-def _column_x(column: int) -> float:
-    return LABEL_WIDTH + column * CELL_WIDTH
-
-
-def _draw_classes(sheet: Sheet, top: float, classes: Sequence[str]) -> None:
-    for j, name in enumerate(classes):
-        sheet.text(_column_x(j) + CELL_WIDTH / 2, top + 0.5, name, QUIET)
-
-
 def _format(value: torch.Tensor) -> str:
     """Format a number with a sign and two decimals, or none if it is whole."""
     return f"{float(value):+.2f}".removesuffix(".00") if value else "0"
-
-
-def _format_row(row: torch.Tensor) -> str:
-    return ", ".join(map(_format, row))
