@@ -15,13 +15,12 @@ def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Draw
 
     Each heading maps to its questions and the choice below them; a newline begins a second line.
     """
-    sheet, sentences = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT), []
-    y, number = 0.0, 0
+    sheet, sentences, y = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT), list[str](), 0.0
     for heading, (questions, last_choice) in groups.items():
         sheet.text(LEFT, y + 0.5, heading, QUIET, "start")
         y += 1.1
         for question, ending, choice, leading in questions:
-            number += 1
+            number = len(sentences) + 1
             _draw_box(sheet, LEFT, y, f"{number}. {question}")
             _draw_box(sheet, RIGHT, y, choice, is_choice=True)
             middle, below = y + BOX_HEIGHT / 2, y + BOX_HEIGHT
@@ -29,16 +28,12 @@ def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Draw
             sheet.text((LEFT + BOX_WIDTH + RIGHT) / 2, middle - 0.4, ending)
             sheet.arrow((LEFT + 24, below), (LEFT + 24, y + STEP))
             sheet.text(LEFT + 32, below + 0.5, leading, anchor="start")
-            is_last = question == questions[-1][0]
-            target = _join_lines(last_choice) if is_last else f"question {number + 1}"
-            sentences.append(
-                f"{number}. {_join_lines(question)} {ending}: {_join_lines(choice)}; "
-                f"{leading}: {target}."
-            )
+            target = last_choice if question == questions[-1][0] else f"question {number + 1}"
+            sentences.append(f"{number}. {question} {ending}: {choice}; {leading}: {target}.")
             y += STEP
         _draw_box(sheet, LEFT, y, last_choice, is_choice=True)
         y += BOX_HEIGHT + 0.6
-    return sheet.to_drawing(" ".join(sentences))
+    return sheet.to_drawing(" ".join(sentences).replace("\n", " "))
 
 
 def _draw_box(sheet: Sheet, x: float, y: float, text: str, is_choice: bool = False) -> None:
@@ -48,7 +43,3 @@ def _draw_box(sheet: Sheet, x: float, y: float, text: str, is_choice: bool = Fal
     for k, line in enumerate(lines):
         row = y + BOX_HEIGHT / 2 + 0.75 * (k - (len(lines) - 1) / 2)
         sheet.text(x + BOX_WIDTH / 2, row, line, bold=is_choice)
-
-
-def _join_lines(text: str) -> str:
-    return text.replace("\n", " ")
