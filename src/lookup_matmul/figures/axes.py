@@ -96,10 +96,8 @@ def _remove_needless_elements(parent: ElementTree.Element, used_ids: set[str]) -
 def _check_positions(ax: Axes) -> None:
     """Raise ValueError for numbers that Matplotlib would silently leave out."""
     for line in ax.lines:
-        if line.get_transform() is not ax.transData:
-            continue  # a line across the whole plot
         for values, scale in zip(line.get_data(), (ax.get_xscale(), ax.get_yscale()), strict=True):
-            numbers: np.ndarray = np.ma.array(values, dtype=float).compressed()  # without masked
+            numbers = np.array(values, dtype=float)
             if not np.isfinite(numbers).all() or (scale == "log" and (numbers <= 0).any()):
                 expected = "above zero on a logarithmic axis" if scale == "log" else "finite"
                 raise ValueError(f"the plot holds {numbers}, expected numbers {expected}.")
