@@ -69,8 +69,6 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     # A prefix keeps ids unique where several drawings share a page.
     prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
     svg = re.sub(r'\bid="|url\(#|href="#', rf"\g<0>{prefix}", svg)
-    for color, css_value in sheet.CSS_VALUES.items():
-        svg = svg.replace(color, css_value)
     width, height = 72 * figure.get_size_inches()
     svg = sheet.to_svg(width, height + BOTTOM_MARGIN, alt, svg.removesuffix("</svg>"))
     return sheet.Drawing(svg.replace(" viewBox", f"{XLINK} viewBox", 1), alt)

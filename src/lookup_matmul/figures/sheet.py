@@ -184,11 +184,11 @@ def id_colors(token: int) -> Colors:
 
 def to_svg(width: float, height: float, alt: str, elements: str) -> str:
     """Return a labeled figure that scales with the page and declares each color once."""
-    values = [v for v in (PAGE_BACKGROUND, *CSS_VALUES.values()) if v in elements]
-    names = {value: f"--c{k}" for k, value in enumerate(values)}
-    for value, name in names.items():
-        elements = elements.replace(value, f"var({name})")
-    colors = "".join(f"{name}: {value}; " for value, name in names.items())
+    values = {PAGE_BACKGROUND: PAGE_BACKGROUND} | CSS_VALUES
+    used = [color for color in values if color in elements]
+    for k, color in enumerate(used):
+        elements = elements.replace(color, f"var(--c{k})")
+    colors = "".join(f"--c{k}: {values[color]}; " for k, color in enumerate(used))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_format(width)} {_format(height)}" '
         f'class="drawing" role="img" aria-label="{escape(alt)}" '
@@ -211,7 +211,7 @@ def _format(number: float) -> str:
 def _style(defaults: Style, **style: str | float) -> str:
     """Return a style attribute with the values that differ from the defaults, if any do."""
     declarations = [
-        f"{name.replace('_', '-')}: {CSS_VALUES.get(str(value), value)}"
+        f"{name.replace('_', '-')}: {value}"
         for name, value in style.items()
         if value != defaults.get(name)
     ]

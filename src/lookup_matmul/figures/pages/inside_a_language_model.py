@@ -5,17 +5,7 @@ from html import escape
 
 import torch
 
-from lookup_matmul.figures.sheet import (
-    CSS_VALUES,
-    INK,
-    MARK,
-    OTHER,
-    QUIET,
-    Drawing,
-    Sheet,
-    id_colors,
-    to_steps,
-)
+from lookup_matmul.figures.sheet import INK, MARK, OTHER, QUIET, Drawing, Sheet, id_colors, to_steps
 
 TABLE_X, TABLE_WIDTH, MODEL_X, RIGHT = 4.0, 74.0, 152.0, 322.0
 LINE_LENGTH, LINE_HEIGHT = 30, 18.0  # characters and points of a written line
@@ -87,7 +77,7 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
     the first of its step. Without scripts the last step is shown.
     """
     steps, groups, sentences, height = [*texts], [], [], 0.0
-    marked = f'<tspan style="fill: {CSS_VALUES[MARK]}">{{}}</tspan>'
+    marked = f'<tspan style="fill: {MARK}">{{}}</tspan>'
     for step, by_model in texts.items():
         lines, y = [], LINE_HEIGHT
         first, names = next(iter(by_model.values())), dict[str, list[str]]()
@@ -101,7 +91,7 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
             for start in range(0, len(letters), LINE_LENGTH):
                 y += LINE_HEIGHT
                 line = "".join(letters[start : start + LINE_LENGTH])
-                style = f"fill: {CSS_VALUES[OTHER]}; font-family: monospace"
+                style = f"fill: {OTHER}; font-family: monospace"
                 lines.append(_text_line(y, line, style, 'translate="no"'))
             y += 1.5 * LINE_HEIGHT
         shown = ";".join("1" if other == step else "0" for other in steps)
@@ -110,7 +100,7 @@ def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
         height = max(height, y - LINE_HEIGHT / 2)
         phrases = "; ".join(f"{' and '.join(n)}: “{text}”" for text, n in names.items())
         sentences.append(f"Step {step:,}, {phrases}.")
-    style = f"fill: {CSS_VALUES[INK]}; font-size: 13px"
+    style = f"fill: {INK}; font-size: 13px"
     elements = f'<g style="{style}">{"".join(groups)}</g>'
     return to_steps(RIGHT, height, steps, " ".join(sentences), elements)
 

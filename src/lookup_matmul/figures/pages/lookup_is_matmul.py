@@ -33,7 +33,7 @@ def draw_training(
     for k, (name, group) in enumerate(zip(names, groups, strict=True)):
         x, y = points[:, k, 0], SIZE - points[:, k, 1]
         start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
-        color, marker = sheet.CSS_VALUES[COLORS[group]], MARKERS[group]
+        color, marker = COLORS[group], MARKERS[group]
         lines.append(
             f'<line {start} {_write_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>'
         )
@@ -47,7 +47,7 @@ def draw_training(
     alt = f"{len(names)} points with names, at the steps {steps} of a training."
     elements = (
         f'<rect x="0.5" y="0.5" width="{SIZE - 1}" height="{SIZE - 1}" '
-        f'style="fill: none; stroke: {sheet.CSS_VALUES[sheet.LINE]}"/>'
+        f'style="fill: none; stroke: {sheet.LINE}"/>'
         f"<g>{''.join(lines)}</g><g>{''.join(markers)}</g>"
         f'<g text-anchor="middle" style="'
         f'font-size: {sheet.FONT_SIZE:g}px; {TEXT_OUTLINE}">{"".join(texts)}</g>'
