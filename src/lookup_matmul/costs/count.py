@@ -1,4 +1,4 @@
-"""Bytes and operations of each form, counted from its sizes."""
+"""The cases that are measured, and the bytes and operations of each, counted from its sizes."""
 
 from typing import NamedTuple
 
@@ -9,6 +9,21 @@ COMPILED, COMPILED_LOOKUP = "compiled one-hot", "compiled lookup"
 BAG, CSR = "embedding bag", "sparse product"
 DTYPES = {"float32": torch.float32, "tf32": torch.float32}  # a GPU may round products to TF32
 DTYPES |= {"bfloat16": torch.bfloat16, "float16": torch.float16}
+IDS = {"cpu": 1024, "cuda": 16_384}  # a GPU needs more to work for longer than a launch takes
+BAGS, BAG_SIZE = 1024, 16
+BASIC_FORMS = ("lookup", ONE_HOT, PRODUCT)
+PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
+    ("forward", "float32", 128, (2, 16, 256, 8192), BASIC_FORMS),
+    ("forward", "float32", 128, (64, 1024), (*BASIC_FORMS, COMPILED, COMPILED_LOOKUP)),
+    ("forward", "float32", 128, (131_072,), (*BASIC_FORMS, COMPILED_LOOKUP)),
+    ("forward", "float32", 768, (16, 1024), (*BASIC_FORMS, COMPILED_LOOKUP)),
+    ("forward", "tf32", 128, (64, 1024), (ONE_HOT, PRODUCT)),  # a lookup does not round
+    ("forward", "bfloat16", 128, (16, 64, 1024), (*BASIC_FORMS, COMPILED, COMPILED_LOOKUP)),
+    ("forward", "float16", 128, (1024,), ("lookup", PRODUCT)),
+    ("backward", "float32", 128, (2, 64, 1024, 131_072), BASIC_FORMS),
+    ("backward", "bfloat16", 128, (2, 64, 1024), BASIC_FORMS),
+    ("bags", "float32", 128, (1024, 131_072), (BAG, CSR)),
+)
 
 
 class Case(NamedTuple):
@@ -26,6 +41,23 @@ class Case(NamedTuple):
     ids: int
     dtype: str = "float32"  # or "tf32", "bfloat16", "float16"
     bags: int = 0
+
+
+def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
+    """Return the cases of a device, those that share their inputs next to each other."""
+    cases = []
+    for kind, dtype, dim, vocab_sizes, forms in PLAN:
+        if dtype == "tf32" and device == "cpu":
+            continue
+        ids, bags = (BAGS * BAG_SIZE, BAGS) if kind == "bags" else (IDS[device], 0)
+        direction = "backward" if kind == "backward" else "forward"
+        for vocab_size in vocab_sizes:
+            sizes = (vocab_size, dim, ids, dtype, bags)
+            cases += [Case(form, direction, *sizes) for form in forms]
+    if not quick:
+        return cases
+    small = [case for case in cases if case[2:4] == (1024, 128) and case.dtype == "float32"]
+    return [case for case in small if case.form not in (COMPILED, COMPILED_LOOKUP)]
 
 
 class Kernel(NamedTuple):

@@ -15,53 +15,13 @@ from typing import Any
 
 import torch
 
-from lookup_matmul.costs.count import (
-    BAG,
-    COMPILED,
-    COMPILED_LOOKUP,
-    CSR,
-    DTYPES,
-    ONE_HOT,
-    PRODUCT,
-    Case,
-)
+from lookup_matmul.costs.count import COMPILED, DTYPES, ONE_HOT, PRODUCT, Case, plan_cases
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 from lookup_matmul.costs.timing import Call, capture_cuda_graph, time_side_by_side
 from lookup_matmul.inputs import check_device
 
-IDS = {"cpu": 1024, "cuda": 16_384}  # a GPU needs more to work for longer than a launch takes
 DRIVER_COMMAND = ("nvidia-smi", "--id=0", "--query-gpu=driver_version", "--format=csv,noheader")
-BAGS, BAG_SIZE, GRAPH_CALLS = 1024, 16, 10
-BASIC_FORMS = ("lookup", ONE_HOT, PRODUCT)
-PLAN: tuple[tuple[str, str, int, tuple[int, ...], tuple[str, ...]], ...] = (
-    ("forward", "float32", 128, (2, 16, 256, 8192), BASIC_FORMS),
-    ("forward", "float32", 128, (64, 1024), (*BASIC_FORMS, COMPILED, COMPILED_LOOKUP)),
-    ("forward", "float32", 128, (131_072,), (*BASIC_FORMS, COMPILED_LOOKUP)),
-    ("forward", "float32", 768, (16, 1024), (*BASIC_FORMS, COMPILED_LOOKUP)),
-    ("forward", "tf32", 128, (64, 1024), (ONE_HOT, PRODUCT)),  # a lookup does not round
-    ("forward", "bfloat16", 128, (16, 64, 1024), (*BASIC_FORMS, COMPILED, COMPILED_LOOKUP)),
-    ("forward", "float16", 128, (1024,), ("lookup", PRODUCT)),
-    ("backward", "float32", 128, (2, 64, 1024, 131_072), BASIC_FORMS),
-    ("backward", "bfloat16", 128, (2, 64, 1024), BASIC_FORMS),
-    ("bags", "float32", 128, (1024, 131_072), (BAG, CSR)),
-)
-
-
-def plan_cases(device: str, *, quick: bool = False) -> list[Case]:
-    """Return the cases of a device, those that share their inputs next to each other."""
-    cases = []
-    for kind, dtype, dim, vocab_sizes, forms in PLAN:
-        if dtype == "tf32" and device == "cpu":
-            continue
-        ids, bags = (BAGS * BAG_SIZE, BAGS) if kind == "bags" else (IDS[device], 0)
-        direction = "backward" if kind == "backward" else "forward"
-        for vocab_size in vocab_sizes:
-            sizes = (vocab_size, dim, ids, dtype, bags)
-            cases += [Case(form, direction, *sizes) for form in forms]
-    if not quick:
-        return cases
-    small = [case for case in cases if case[2:4] == (1024, 128) and case.dtype == "float32"]
-    return [case for case in small if case.form not in (COMPILED, COMPILED_LOOKUP)]
+GRAPH_CALLS = 10
 
 
 def processor() -> str:
