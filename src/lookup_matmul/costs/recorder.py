@@ -137,8 +137,9 @@ def check_memory(case: Case, device: str) -> None:
 
 def write_recording(path: Path, recording: dict[str, Any]) -> None:
     """Replace a recording in one step, with a line for each case."""
-    head = {name: value for name, value in recording.items() if name != "cases"}
-    cases = ",\n".join(json.dumps(case, allow_nan=False) for case in recording["cases"])
+    encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+    head = encode({name: value for name, value in recording.items() if name != "cases"})
+    cases = ",\n".join(map(encode, recording["cases"]))
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(f'{json.dumps(head)[:-1]}, "cases": [\n{cases}\n]}}\n', "utf-8")
+    partial.write_text(f'{head[:-1]},"cases":[\n{cases}\n]}}\n', "utf-8")
     partial.replace(path)
