@@ -11,10 +11,7 @@ POINT = 1 / CELL_HEIGHT
 
 
 def draw_csr(matrix: sparse.csr_array) -> Drawing:
-    """Draw a small CSR matrix above its arrays: indices, data and indptr.
-
-    Entries have the colors of their columns; brackets group those of a row.
-    """
+    """Draw a small CSR matrix above its arrays, in which brackets group the entries of a row."""
     ids, values, offsets = (x.tolist() for x in (matrix.indices, matrix.data, matrix.indptr))
     rows, columns = matrix.shape
     sheet = Sheet(X + max(len(ids), columns, 7) * CELL_WIDTH + 14)

@@ -71,11 +71,7 @@ def _draw_table(sheet: Sheet, inputs: list[int], row_numbers: list[int], vocab_s
 
 
 def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
-    """Draw what several models write after a number of training steps; a page shows one step.
-
-    ``texts`` maps each step to the text of each model. Letters are marked where a text differs from
-    the first of its step. Without scripts the last step is shown.
-    """
+    """Draw what models write at several steps, with marks where they differ from the first."""
     steps, groups, sentences, height = [*texts], [], [], 0.0
     marked = f'<tspan style="fill: {MARK}">{{}}</tspan>'
     for step, by_model in texts.items():

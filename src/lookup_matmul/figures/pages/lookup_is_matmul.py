@@ -21,8 +21,7 @@ def draw_training(
 ) -> sheet.Drawing:
     """Draw the rows of a table after several training steps; the page shows one step at a time.
 
-    ``tables`` maps each step to a table of shape (number of names, 2); each name has a group from 0
-    to 2, which determines color and marker. Without scripts the last step is shown.
+    ``tables`` maps steps to tables of shape (number of names, 2); ``groups`` are from 0 to 2.
     """
     frames = torch.stack([*tables.values()]).double().numpy()
     low, high = frames.min((0, 1)), frames.max((0, 1))

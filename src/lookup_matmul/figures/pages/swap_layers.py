@@ -66,8 +66,7 @@ def draw_replacements(
 ) -> Drawing:
     """Draw what each word at each place of a sentence changes, predicted and true.
 
-    Both have shape (words of the sentence, number of words). Changes above ``needed`` are shaded
-    and bold, and the largest of each half has a thick frame.
+    Both have shape (words of the sentence, number of words); changes above ``needed`` are shaded.
     """
     places = len(sentence)
     sheet = Sheet(WORD_WIDTH + 2 * places * CHANGE_WIDTH + GAP, 19)

@@ -62,10 +62,7 @@ def draw_message_votes(
 
 
 def draw_offsets(words: Sequence[str], offsets: Sequence[int]) -> Drawing:
-    """Draw the words of several texts in one row, and where each text begins; the last number ends.
-
-    ``offsets`` has one more number than there are texts, as a CSR matrix has.
-    """
+    """Draw the words of several texts in one row, and where each begins, with CSR's last offset."""
     sheet, width = Sheet(WIDTH), (WIDTH - LABEL_WIDTH - 10) / len(words)
     edges = [LABEL_WIDTH + offset * width for offset in offsets]
     for y, label in ((1.5, "ids"), (2.8, "offsets")):

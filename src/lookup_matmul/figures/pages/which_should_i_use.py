@@ -11,10 +11,7 @@ Question = tuple[str, str, str, str]  # text, answer that ends here, its choice,
 
 
 def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Drawing:
-    """Draw numbered questions: one answer leads right to a choice, the other down.
-
-    Each heading maps to its questions and the choice below them; a newline begins a second line.
-    """
+    """Draw the questions of each heading, in which one answer leads right, and the choice below."""
     sheet, sentences, y = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT), list[str](), 0.0
     for heading, (questions, last_choice) in groups.items():
         sheet.text(LEFT, y + 0.5, heading, QUIET, "start")
