@@ -20,7 +20,7 @@ TEXT_OUTLINE = (
     f"stroke: {sheet.PAGE_BACKGROUND}; stroke-width: 3; "
     "stroke-linejoin: round; paint-order: stroke; "
 )
-NEEDLESS_STYLES = (" font-family: [^;]*;", f" font-size: {sheet.FONT_SIZE:g}px;")  # as of the page
+NEEDLESS_STYLES = rf" font-family: [^;]*;| font-size: {sheet.FONT_SIZE:g}px;"  # as of the page
 # Color, line style and marker of each series, so that color is never the only difference.
 SERIES_STYLES = [
     (sheet.MARK, "-", "o"),
@@ -38,7 +38,6 @@ PLOT_STYLE = {
     **dict.fromkeys(["xtick.labelcolor", "ytick.labelcolor"], sheet.QUIET),
     **dict.fromkeys(["axes.spines.top", "axes.spines.right", "legend.frameon"], False),
 }
-XLINK = ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 Spread = tuple[float, float, float]  # low, middle, high
 
 
@@ -53,14 +52,12 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     assert figure is not None
     _check_positions(ax)
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    # HTML knows the prefix xlink and no other.
     ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
-    ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-    root = ElementTree.fromstring(buffer.getvalue())
+    root = ElementTree.fromstring(buffer.getvalue().replace("xlink:href", "href"))  # as in SVG 2
     used_ids = set(re.findall(r"#([\w.-]+)", buffer.getvalue()))
     _remove_needless_elements(root, used_ids)
     _, _, svg = ElementTree.tostring(root, encoding="unicode").partition(">")
-    svg = re.sub("|".join(NEEDLESS_STYLES), "", svg)
+    svg = re.sub(NEEDLESS_STYLES, "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r'(<use [^>]*style="fill: [^;"]*)[^"]*"', r'\1"', svg)  # its path has the stroke
     # Digits behind a hundredth of a point cannot be seen.
@@ -71,7 +68,7 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     svg = re.sub(r'\bid="|url\(#|href="#', rf"\g<0>{prefix}", svg)
     width, height = 72 * figure.get_size_inches()
     svg = sheet.to_svg(width, height + BOTTOM_MARGIN, alt, svg.removesuffix("</svg>"))
-    return sheet.Drawing(svg.replace(" viewBox", f"{XLINK} viewBox", 1), alt)
+    return sheet.Drawing(svg, alt)
 
 
 def _remove_needless_elements(parent: ElementTree.Element, used_ids: set[str]) -> None:
