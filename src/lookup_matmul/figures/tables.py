@@ -83,25 +83,23 @@ def draw_scatter_add(
 The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     """
     targets, dim = ids.tolist(), grad_output.shape[1]
-    is_added = torch.tensor([k != padding_idx for k in targets])
-    summands = grad_output.detach() * is_added.unsqueeze(1)
+    colors = {k: id_colors(k) for k in targets if k != padding_idx}
+    summands = grad_output.detach() * torch.tensor([k in colors for k in targets]).unsqueeze(1)
     weight_grad = grad_output.new_zeros(vocab_size, dim).index_add(0, ids, summands)
     right = cell_x(dim) + 1
     sheet = Sheet(max(right + 69, 230))
     sheet.caption(0.5, "G: a row arrives for each id")
     top, sentences = len(targets) + 2.0, []
     for n, k in enumerate(targets):
-        colors = id_colors(k) if k != padding_idx else None
-        sheet.row(1 + n, f"id {k}", format_values(grad_output[n]), colors)
-        verb = f"is added into row {k}" if colors else "is left out, as padding"
+        sheet.row(1 + n, f"id {k}", format_values(grad_output[n]), colors.get(k))
+        verb = f"is added into row {k}" if k in colors else "is left out, as padding"
         sentences.append(f"{format_tuple(grad_output[n])} arrives for id {k} and {verb}.")
-        if colors:
+        if k in colors:
             bend = 0.2 + 0.35 * (top + k - n) / (top + vocab_size)  # longer arrows bend more
-            sheet.arrow((right, 1.5 + n), (right, top + k + 0.5), colors[1], bend)
+            sheet.arrow((right, 1.5 + n), (right, top + k + 0.5), colors[k][1], bend)
     sheet.caption(top - 0.4, "gradient of the table")
     for k, row in enumerate(weight_grad):
-        colors = id_colors(k) if k in targets and k != padding_idx else None
-        sheet.row(top + k, f"row {k}", format_values(row), colors)
+        sheet.row(top + k, f"row {k}", format_values(row), colors.get(k))
     sums = ", ".join(f"row {k} is {format_tuple(row)}" for k, row in enumerate(weight_grad))
     return sheet.to_drawing(
         f"{len(targets)} rows arrive. {' '.join(sentences)} The table's gradient: {sums}."
