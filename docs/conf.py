@@ -79,6 +79,7 @@ html_domain_indices = False  # the general index lists modules too
 html_theme_options = {
     "article_footer_items": ["page-links"],
     "article_header_end": ["language", "take-away", "article-header-buttons"],
+    "collapse_navbar": True,  # the pages below a page are listed on it
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,
