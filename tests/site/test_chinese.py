@@ -50,7 +50,9 @@ def test_code_and_outputs_are_those_of_the_english_page(chinese, pages, name):
             extract_numbers(actual.get_text(" "))[1] == extract_numbers(expected.get_text(" "))[1]
         )
     for selector in ("div.highlight pre", ".cell_output table.comparison", "math"):
-        actual, expected = ([str(node) for node in page.select(selector)] for page in versions)
+        actual, expected = (
+            [node.decode_contents() for node in page.select(selector)] for page in versions
+        )
         # The formulas of a sentence may be in another order.
         assert sorted(actual) == sorted(expected) if selector == "math" else actual == expected
     figures = (page.select("svg.drawing, figure svg") for page in versions)

@@ -9,6 +9,7 @@ from typing import Any
 from docutils import nodes
 from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
+from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
 from _extensions.claims.page import find_section_title
@@ -43,12 +44,12 @@ class AccessibleTranslator(HTML5Translator):
         """
         is_html_output = isinstance(node, nodes.raw) and "output" in node["classes"]
         if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
-            name = self.attval(f"Table: {find_section_title(node)}")
+            name = self.attval(_("Table: {0}").format(find_section_title(node)))
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"
         elif is_html_output and "<svg" not in node.astext():
-            attributes |= {"role": "group", "aria-label": "output"}
+            attributes |= {"role": "group", "aria-label": _("output")}
         return str(super().starttag(node, tagname, *arguments, **attributes))
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
@@ -74,7 +75,8 @@ class AccessibleTranslator(HTML5Translator):
     def visit_literal_block(self, node: nodes.literal_block) -> None:
         """Name what can scroll sideways as code, output or error."""
         start, classes = len(self.body), node["classes"]
-        name = "error" if "traceback" in classes else "output" if "output" in classes else "code"
+        is_error, is_output = "traceback" in classes, "output" in classes
+        name = _("error") if is_error else _("output") if is_output else _("code")
         try:
             super().visit_literal_block(node)
         finally:  # it raises SkipNode
