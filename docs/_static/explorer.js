@@ -26,7 +26,6 @@ const compute = ({ mode, condition, at, ids, weights, table, arriving }) => {
 	const source = (backward ? arriving.slice(0, ids.length) : table).map(row => row.map(f32));
 	if (condition in SPECIAL) source[at[0]][at[1]] = SPECIAL[condition];
 	const columns = [...source[0].keys()];
-
 	const used = bag ? [ids.map((id, n) => [id, condition === "counts" ? 1 : f32(weights[n])])] : backward ? rows.map(k => ids.flatMap((id, n) => (id === k ? [[n, 1]] : []))) : ids.map(id => [[id, 1]]);
 	const add = (read, j) => read.reduce((sum, [s, w]) => f32(sum + f32(w * source[s][j])), 0);
 	const lookup = used.map(read => columns.map(j => (bag || backward ? add(read, j) : source[read[0][0]][j])));
@@ -65,14 +64,15 @@ class LookupExplorer extends HTMLElement {
 	connectedCallback() {
 		this.data = JSON.parse(this.querySelector("script").textContent);
 		const state = this.state = this.data.state;
-		this.empty = this.data.empty; // nothing is computed before the reader presses the button
+		this.empty = this.data.empty; // nothing is computed before the reader presses a button
+		this.initial = String([state.ids, state.weights]); // what the guesses are about
 		this.querySelector(".picture").remove();
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
 		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => {
 			state[radio.name] = radio.value;
-			if (radio.value === "zero") [state.at[0]] = state.ids; // in a row that is asked for, where its sign shows
+			state.at = [radio.value === "zero" ? state.ids[0] : 0, 0]; // a −0 shows its sign in a row that is looked up
+			this.empty = false;
 			this.renew();
-			if (this.data.small && radio.value in SPECIAL && !STILL.matches) this.toggle(); // shows where it comes from
 		};
 		(this.guesses = [...this.querySelectorAll(".guess button")]).forEach(button => { button.onclick = () => this.take(button); });
 		[...this.pick.children].forEach((button, id) => {
@@ -174,6 +174,7 @@ class LookupExplorer extends HTMLElement {
 		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
 		flag(this, { raised });
 		for (const button of this.guesses) button.ariaPressed = button === this.guess;
+		if (this.guesses[0]) this.guesses[0].parentNode.style.visibility = String([ids, weights]) === this.initial ? "" : "hidden";
 		for (const group of this.querySelectorAll("fieldset")) group.disabled = raised; // no switch changes an error
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}. Remove it to go on.", ids[now.bad]));
@@ -314,6 +315,5 @@ for (const counter of document.querySelectorAll(".counter")) {
 	counter.replaceChildren(make("button", { type: "button", onclick: add }, _("add 1")), value);
 	show();
 }
-
 customElements.define("lookup-explorer", LookupExplorer);
 }

@@ -68,12 +68,13 @@ WHY = {
     ),
     "bfloat16": (
         "Under autocast to bfloat16 the product gets its numbers rounded to 16 bits; "
-        "the lookup keeps all 32.",
+        "the lookup keeps all 32. The last table shows the differences.",
         "What autocast shortens",
         "stops-precision",
     ),
     "tf32": (
-        "The product gets its numbers without their last 13 bits; the lookup keeps all 32.",
+        "The product gets its numbers without their last 13 bits; the lookup keeps all 32. "
+        "The last table shows the differences.",
         "What TF32 shortens",
         "stops-precision",
     ),
