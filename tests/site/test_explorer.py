@@ -447,14 +447,16 @@ def test_reduced_motion_is_respected(browser, site):
     assert verdict(figure) == "The same 20 numbers, both ways."
 
 
-def test_planting_shows_where_a_nan_comes_from(browser, site):
-    """In a tutorial the product is computed anew when a NaN is planted."""
+def test_a_guess_shows_where_a_nan_comes_from(browser, site):
+    """The NaN is planted before the guess, which starts the product; a switch shows results at once."""
     figure = show(browser, site, "tutorials/where-equality-stops")
-    choose(figure, "condition", "nan")
+    assert find(figure, ".planted").text == "NaN" and not verdict(figure)
+    find(figure, ".guess button:first-of-type").click()
     wait(
         browser, "arguments[0].querySelector('.sum').textContent.includes('0 × NaN = NaN')", figure
     )
-    find(figure, ".scrub").send_keys(Keys.END)
+    for condition in ("", "nan"):
+        choose(figure, "condition", condition)
     assert verdict(figure) == "NaN: 3 in the product, 0 in the lookup."
 
 
@@ -503,7 +505,7 @@ def test_receipt_with_and_without_counts(browser, site):
     ],
 )
 def test_guess_is_compared_with_the_answer(browser, site, page, answer, line):
-    """One guess of those offered is right; each starts the computation, and a change forgets it."""
+    """One guess of those offered is right; each starts the computation; other ids hide the guess."""
     figure = show(browser, site, page, "reduce")
     guesses = figure.find_elements(By.CSS_SELECTOR, ".guess button")
     assert answer in [guess.text for guess in guesses]
@@ -517,11 +519,13 @@ def test_guess_is_compared_with_the_answer(browser, site, page, answer, line):
     find(figure, ".pick button:first-of-type").click()
     assert not figure.find_elements(By.CSS_SELECTOR, "[aria-pressed=true]")
     assert not re.match("Right|Not", verdict(figure))
+    assert not guesses[0].is_displayed(), "no choice fits other ids"
 
 
 def test_an_error_disables_the_switches(browser, site):
     """No switch changes an error; the switches return when the id is removed."""
     figure = show(browser, site, "tutorials/where-equality-stops", "reduce")
+    choose(figure, "condition", "")
     last = {".pick button:last-of-type": False, ".asked li:last-child button": True}
     for selector, enabled in last.items():
         find(figure, selector).click()
