@@ -70,14 +70,6 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("build-finished", 950, guard.release_build),
     ("build-finished", 999, report.print_result),
 ]
-SCRIPTS = [  # page_head.select_scripts keeps those that a page uses
-    "scripts/pydata-sphinx-theme.js",
-    "keyboard.js",
-    "explorer.js",
-    "memory.js",
-    "frames.js",
-    "votes.js",
-]
 
 
 def setup(app: Sphinx) -> dict[str, int]:
@@ -90,13 +82,10 @@ def setup(app: Sphinx) -> dict[str, int]:
     app.add_source_parser(parser.GlueAwareParser, override=True)
     for event, priority, handler in EVENTS:
         app.connect(event, handler, priority)
-    for script in SCRIPTS:
+    for script in page_head.SCRIPTS:
         app.add_js_file(script, loading_method="defer")
     app.add_node(folds.fold, html=(folds.visit_fold, folds.depart_fold))
     app.add_node(explorer.explorer, html=(explorer.visit, explorer.depart))
-    app.add_node(ledger.total)
-    app.add_node(ledger.ledger)
-    app.add_node(symptoms.entries)
     app.add_role("checked", ledger.Total())
     app.add_directive("explorer", explorer.Explorer)
     app.add_directive("ledger", ledger.Ledger)

@@ -5,6 +5,7 @@ Every template in ``docs/_templates`` names what it replaces in the theme, and w
 
 import base64
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -31,15 +32,19 @@ POLICY = {
     "base-uri": "'none'",
     "form-action": "'self'",
 }
-# A page loads these scripts only if its body contains the mark; None means never.
-MARKS = {
-    "clipboard.min.js": 'class="highlight',
-    "copybutton.js": 'class="highlight',
-    "design-tabs.js": "sd-tab-set",
+# A page loads a script only if its body contains the mark; None means never. These are the site's.
+SCRIPTS = {
+    "scripts/pydata-sphinx-theme.js": "",
+    "keyboard.js": "",
     "explorer.js": "<lookup-explorer",
     "memory.js": 'id="fig-budget"',
     "frames.js": "data-steps=",
     "votes.js": "data-votes=",
+}
+MARKS: dict[str, str | None] = SCRIPTS | {
+    "clipboard.min.js": 'class="highlight',
+    "copybutton.js": 'class="highlight',
+    "design-tabs.js": "sd-tab-set",
     "doctools.js": None,  # folds the rows of a module index, which this site does not have
     "translations.js": None,  # messages of Sphinx's own search
     "sphinx_highlight.js": None,  # highlights results of Sphinx's own search
@@ -50,14 +55,12 @@ def select_scripts(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Drop inline scripts and scripts that the page does not use, and write the policy."""
-    body = context.get("body", "")
-    selected = []
-    for script in context["script_files"]:
-        name = str(script.filename or "").rpartition("/")[2]
-        mark = MARKS.get(name, "")
-        if name and mark is not None and mark in body:
+    body, scripts = context.get("body", ""), context["script_files"]
+    context["script_files"] = []
+    for script in scripts:
+        mark = MARKS.get(Path(script.filename or "").name, "")
+        if script.filename and mark is not None and mark in body:
             script.attributes.setdefault("defer", "defer")
-            selected.append(script)
-    context["script_files"] = selected
+            context["script_files"].append(script)
     context["scheme_script"] = SCHEME_SCRIPT
     context["policy"] = "; ".join(f"{name} {value}" for name, value in POLICY.items())
