@@ -28,23 +28,17 @@ ITALIC = {
 def subset_font(path: Path, codes: Iterable[int]) -> str:
     """Return a font as a data URL, with these code points only, its copyright and its license."""
     font, file = TTFont(path, recalcTimestamp=False), io.BytesIO()
-    if "MATH" in font:
-        _remove_large_radicals(font)
+    if "MATH" in font:  # the radical in one size, since a browser reserves the width of the widest
+        variants, radical = font["MATH"].table.MathVariants, font.getBestCmap()[ord(RADICAL)]
+        index = variants.VertGlyphCoverage.glyphs.index(radical)
+        del variants.VertGlyphCoverage.glyphs[index], variants.VertGlyphConstruction[index]
+        variants.VertGlyphCount -= 1
     subsetter = Subsetter(Options(layout_features=["ssty"], name_IDs=[0, 13, 14]))
     subsetter.populate(unicodes=codes)
     subsetter.subset(font)
     font.flavor = "woff2"
     font.save(file)
     return f"data:font/woff2;base64,{base64.b64encode(file.getvalue()).decode()}"
-
-
-def _remove_large_radicals(font: TTFont) -> None:
-    """Keep the radical in one size, since a browser reserves the width of the widest."""
-    variants, radical = font["MATH"].table.MathVariants, font.getBestCmap().get(ord(RADICAL))
-    if radical in (glyphs := variants.VertGlyphCoverage.glyphs):
-        del variants.VertGlyphConstruction[glyphs.index(radical)]
-        glyphs.remove(radical)
-        variants.VertGlyphCount -= 1
 
 
 def subset_icons(css: str, static: Path) -> str:
@@ -59,13 +53,6 @@ def subset_icons(css: str, static: Path) -> str:
         return face.group().replace(face[1], subset_font(static / face[1], codes))
 
     return FONT_FACE.sub(embed, css)
-
-
-def write_font_face(signs: Iterable[int]) -> str:
-    """Return a rule that embeds the font of formulas, so that they are drawn in no other first."""
-    return (
-        f'@font-face{{font-family:"STIX Two Math";src:url({subset_font(FORMULA_FONT, signs)})}}\n'
-    )
 
 
 def find_signs(formulas: Iterable[str]) -> set[int]:

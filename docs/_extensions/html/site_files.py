@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from _extensions.html.fonts import FORMULA_FONT, find_signs, subset_icons, write_font_face
+from _extensions.html.fonts import FORMULA_FONT, find_signs, subset_font, subset_icons
 from _extensions.html.style_sheet import find_names_in_page, find_names_in_script, purge
 from _extensions.paths import ROOT
 
@@ -21,29 +21,22 @@ LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
 PAGE_TEXTS = ("sections/", "search-sections.js")  # scripts with the text of pages
-# Files that the style sheets depend on besides the site itself: fonts, libraries and this code.
-DEPENDENCIES = [FORMULA_FONT, ROOT / "constraints.txt", *sorted(Path(__file__).parent.glob("*.py"))]
 READABLE = {".css", ".js", ".json", ".svg", ".webmanifest"}  # suffixes of files that name others
 
 
 def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
-    """Write the style sheets, link the pages to them, and delete unused files.
-
-    Purging takes seconds, so the sheets are kept while a digest of all inputs stays the same.
-    """
+    """Write the style sheets, link the pages to them, and delete unused files."""
     if exception or app.builder.name != "html":
         return
     static = Path(app.outdir, "_static")
     excluded = {static, *(app.outdir / name for name in app.config.languages.values())}
     paths = [path for path in Path(app.outdir).rglob("*.html") if excluded.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
-    previous = [path for path in (static / SHEET, static / FORMULA_SHEET) if path.exists()]
-    sheet_texts = {path.name: path.read_text("utf-8") for path in previous}
-    # A page that this build did not write links to the merged sheet, whose header names its parts.
-    header = sheet_texts.get(SHEET, "").partition("\n")[0]
-    *parts, previous_digest = header[3:-3].split() or [""]  # between the marks of a comment
-    linked_names = [name for page in pages.values() for _, name in LINK.findall(page)]
-    names = [name for name in dict.fromkeys([*parts, *linked_names]) if (static / name).exists()]
+    # A page that this build did not write links to the last sheet, whose first line names its parts.
+    last_sheet = (static / SHEET).read_text("utf-8") if (static / SHEET).exists() else ""
+    names = last_sheet.partition("\n")[0].split()[1:-1]
+    names += [name for page in pages.values() for _, name in LINK.findall(page)]
+    names = [name for name in dict.fromkeys(names) if (static / name).exists()]
     names = [name for name in names if name not in (SHEET, FORMULA_SHEET)]
     files = {path for path in static.rglob("*") if path.is_file() and path.suffix != ".map"}
     files -= {static / name for name in (*names, SHEET, FORMULA_SHEET)}
@@ -59,16 +52,12 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     for name in names:
         sheets |= read_sheet(static, static / name)
     signs = find_signs(math for page in pages.values() for math in FORMULA.findall(page))
-    inputs = "\0".join([*sheets.values(), *sorted(used), *map(chr, sorted(signs))])
-    data = [*(path.read_bytes() for path in DEPENDENCIES), inputs.encode()]
-    digest = sha256(b"".join(data)).hexdigest()
-    if len(sheet_texts) < 2 or previous_digest != digest:
-        css = subset_icons(purge(sheets, used), static)
-        # The sheet with the digest is written last, so an interrupted build writes both again.
-        sheet_texts = {
-            FORMULA_SHEET: write_font_face(signs),
-            SHEET: f"/* {' '.join([*names, digest])} */\n{css}\n",
-        }
+    source, css = subset_font(FORMULA_FONT, signs), subset_icons(purge(sheets, used), static)
+    sheet_texts = {
+        # Embedded, so that formulas are drawn in no other font first.
+        FORMULA_SHEET: f'@font-face{{font-family:"STIX Two Math";src:url({source})}}\n',
+        SHEET: f"/* {' '.join(names)} */\n{css}\n",
+    }
     delete_files(static, keep=needed | find_referenced_files(files, sheet_texts.values()))
     for name, text in sheet_texts.items():
         partial = static / f"{name}.partial"
