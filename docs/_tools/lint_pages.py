@@ -9,31 +9,17 @@ from pathlib import Path
 DOCS = Path(__file__).parents[1]
 sys.path.append(str(DOCS))
 
-import assertion_rules  # noqa: E402
 import cell_rules  # noqa: E402
 import number_rules  # noqa: E402
 import page_rules  # noqa: E402
 from _extensions.run.pages import Page, read_page  # noqa: E402
 
-# The name of a function is that of its rule, which a page can excuse.
-RULES = (
-    page_rules.description,
-    page_rules.source,
-    page_rules.long_page,
-    page_rules.typed_time,
-    page_rules.hollow,
-    page_rules.unproved,
-    page_rules.unlinked,
-    number_rules.untraced,
-    cell_rules.threads,
-    cell_rules.long_cell,
-    cell_rules.caption,
-    cell_rules.unseeded,
-    cell_rules.portable,
-    cell_rules.never_run,
-    assertion_rules.unasserted,
-    assertion_rules.cannot_fail,
-)
+# A rule is a function that returns findings. A page can excuse it by its name.
+MODULES = (page_rules, number_rules, cell_rules)
+VALUES = [value for module in MODULES for value in vars(module).values()]
+RULES = [
+    v for v in VALUES if getattr(v, "__annotations__", {}).get("return") is page_rules.Findings
+]
 
 
 def lint_page(page: Page) -> list[tuple[int, str]]:

@@ -4,11 +4,8 @@ import ast
 import re
 import sys
 from collections.abc import Iterable
-from importlib.metadata import requires
 from importlib.util import find_spec
 from typing import Any
-
-from packaging.requirements import Requirement
 
 from _extensions.claims.cells import parse_cell
 from _extensions.notebooks.cells import code_cell
@@ -61,9 +58,9 @@ def write_requirements(sources: list[str], wheel: str) -> str:
     modules = {name for name in modules if find_spec(name)}
     code = "\n".join(sources)
     extras = [extra for extra in EXTRAS if re.search(rf"\b{extra}\b", code)]
-    distributions = {DISTRIBUTIONS.get(name, name) for name in modules}
-    distributions -= find_bundled(["", *extras])
-    needed = [PACKAGE, "torch", *(EXTRAS[extra] for extra in extras), *sorted(modules)]
+    bundled = ["torch", *(EXTRAS[extra] for extra in extras)]
+    needed = [PACKAGE, *bundled, *sorted(modules)]
+    distributions = {DISTRIBUTIONS.get(name, name) for name in modules - {*bundled, "scipy"}}
     is_url = "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
         extras=f"[{','.join(extras)}]" if extras else "",
@@ -75,16 +72,6 @@ def write_requirements(sources: list[str], wheel: str) -> str:
         needed=repr(list(dict.fromkeys(needed))).replace("'", '"'),
         command=command,
     )
-
-
-def find_bundled(extras: list[str]) -> set[str]:
-    """Return the requirements of the package with these extras; "" is the package without any."""
-    requirements = map(Requirement, requires("lookup-matmul") or [])
-    return {
-        item.name
-        for item in requirements
-        if not item.marker or any(item.marker.evaluate({"extra": extra}) for extra in extras)
-    }
 
 
 def find_imports(source: str) -> set[str]:
