@@ -29,20 +29,24 @@ def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
     self.body.append("</details>\n")
 
 
-def fold_cell(
-    cell: nodes.Element, source: NotebookNode, kinds: list[str], anchor: str | None
-) -> None:
+def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str], ids: list[str]) -> None:
     """Fold a cell according to its tags and code, and add the anchor of its checks."""
     tags = source.metadata.get("tags", [])
     for output in cell.findall(nodes.literal_block):
         if {"text_plain", "stream"} & set(output["classes"]):
             longest = max(map(len, output.astext().splitlines()), default=0)
             output["classes"] += ["wide"] * (longest > PHONE)
-    ids = [anchor] if anchor else []
+    above = cell.parent[cell.parent.index(cell) - 1]
     if has_only_glue(source.source):
         cell.parent.remove(cell)
+    elif "check" in tags and isinstance(above, fold) and "kinds" in above:
+        cell.parent.remove(cell)
+        cell["ids"] += ids
+        above += cell
+        above["kinds"] = above["kinds"] + kinds
+        above["summary"] = join_kinds(above["kinds"])
     elif "check" in tags:
-        _fold_check(cell, kinds, ids)
+        _fold(cell, "check", join_kinds(kinds), ids)["kinds"] = kinds
     elif "setup" in tags:
         numbers = calls_glue(source.source)
         summary = _("code of the numbers below") if numbers else _("code that prepares this page")
@@ -51,21 +55,12 @@ def fold_cell(
         _fold(cell, "setup", _("code to skip when you read, and to paste when you run"), ids)
     else:
         cell["ids"] += ids
-        if "figure" in source.metadata.get("mystnb", {}):
-            _fold_code_of_figure(cell)
-
-
-def _fold_check(cell: nodes.Element, kinds: list[str], ids: list[str]) -> None:
-    """Fold a check, together with a check right above it."""
-    above = cell.parent[cell.parent.index(cell) - 1]
-    if not (isinstance(above, fold) and "kinds" in above):
-        _fold(cell, "check", join_kinds(kinds), ids)["kinds"] = kinds
-        return
-    cell.parent.remove(cell)
-    cell["ids"] += ids
-    above += cell
-    above["kinds"] = above["kinds"] + kinds
-    above["summary"] = join_kinds(above["kinds"])
+        if "figure" in source.metadata.get("mystnb", {}):  # its code goes below it
+            parts = cell.findall(nodes.Element)
+            code = next(part for part in parts if part.get("nb_element") == "cell_code_source")
+            cell.remove(code)
+            cell += code
+            _fold(code, "figure-code", _("code of this figure"), [])
 
 
 def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> fold:
@@ -73,12 +68,3 @@ def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> fold:
     cell.parent.replace(cell, details)
     details += cell
     return details
-
-
-def _fold_code_of_figure(cell: nodes.Element) -> None:
-    """Fold the code of a figure and move it below the figure."""
-    for part in [n for n in cell.children if isinstance(n, nodes.Element)]:
-        if part.get("nb_element") == "cell_code_source":
-            cell.remove(part)
-            summary = _("code of this figure")
-            cell.append(fold("", part, classes=["fold", "figure-code"], summary=summary))

@@ -1,5 +1,6 @@
 """List all checks of the site, and insert their totals into pages."""
 
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from itertools import groupby
@@ -14,7 +15,7 @@ from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from _extensions.claims.folds import fold
-from _extensions.claims.page import get_claims
+from _extensions.claims.page import Claims, get_claims
 from _extensions.symptoms.versions import build_table
 
 PAGE = "checked"  # the page with the totals
@@ -59,7 +60,7 @@ def count_claims(env: BuildEnvironment) -> dict[str, int]:
     """Return the numbers of checks, of pages with checks, and of cited sentences."""
     pages = get_claims(env).values()
     return {
-        "checks": sum(len(check.kinds) for page in pages for check in page.checks),
+        "checks": sum(len(page.kinds) for page in pages),
         "pages": sum(bool(page.checks) for page in pages),
         "cited": sum(len(page.cited) for page in pages),
     }
@@ -84,18 +85,17 @@ def fill_in_totals(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for number in list(doctree.findall(total)):
         number.replace_self(nodes.Text(f"{numbers[number['what']]:,}"))
     for checks in list(doctree.findall(ledger)):
-        if captions := checks["captions"]:
-            checks.replace_self(_list_pages(app, docname, captions))
-        else:
-            checks.replace_self(_list_totals(app.env, numbers))
+        captions = checks["captions"]
+        lists = _list_pages(app, docname, captions) if captions else _list_totals(app.env, numbers)
+        checks.replace_self(lists)
 
 
 def _list_totals(env: BuildEnvironment, numbers: dict[str, int]) -> list[nodes.Node]:
     """Return the totals by kind, with all expected errors as one kind, and the time of counting."""
-    checks = [check for page in get_claims(env).values() for check in page.checks]
-    raises = "raises the expected error"
     kinds = Counter(
-        raises if kind.startswith("raises ") else kind for check in checks for kind in check.kinds
+        re.sub("raises .*", "raises the expected error", kind)
+        for page in get_claims(env).values()
+        for kind in page.kinds
     )
     sums = {"checks passed, on every page together": numbers["checks"]} | dict(kinds.most_common())
     assertions = sum(metadata.get("assertions", 0) for metadata in env.metadata.values())
@@ -106,23 +106,23 @@ def _list_totals(env: BuildEnvironment, numbers: dict[str, int]) -> list[nodes.N
     return [build_table(["what", "how many"], rows, "ledger"), nodes.paragraph("", counted_on)]
 
 
-def _list_pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.section]:
+def _list_pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.Node]:
     """Return a section for each page that checks or cites, in the order of the sidebar."""
-    sections, claims = list[nodes.section](), get_claims(app.env)
+    sections, claims = list[nodes.Node](), get_claims(app.env)
     for name in _order_pages(app.env, captions):
-        page = claims.get(name)
-        if page is None or not (page.checks or page.cited):
-            continue
+        page = claims.get(name, Claims([], []))
         uri = app.builder.get_relative_uri(docname, name)
-        count = sum(len(check.kinds) for check in page.checks)
-        numbers = (_format_count(count, "check"), _format_count(len(page.cited), "cited sentence"))
+        counts = {"check": len(page.kinds), "cited sentence": len(page.cited)}
+        summary = [f"{n:,} {what}{'s' if n > 1 else ''}" for what, n in counts.items() if n]
+        if not summary:
+            continue
         entries = []
         for check in page.checks:
-            counts = Counter(check.kinds).items()
-            kinds = ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in counts)
+            numbers = Counter(check.kinds).items()
+            kinds = ", ".join(kind if n == 1 else f"{kind} ({n} checks)" for kind, n in numbers)
             entries.append((check.section, check.sentence, kinds, f"{uri}#{check.anchor}"))
         entries += [("Cited from a source", sentence, "cited", uri) for sentence in page.cited]
-        details = fold(classes=["fold", "ledger"], summary=", ".join(filter(None, numbers)))
+        details = fold(classes=["fold", "ledger"], summary=", ".join(summary))
         for heading, group in groupby(entries, key=itemgetter(0)):
             details += nodes.paragraph("", "", nodes.strong("", heading))
             items = nodes.bullet_list("")
@@ -131,13 +131,8 @@ def _list_pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.se
                 items += nodes.list_item("", nodes.paragraph("", f"{sentence} ", link))
             details += items
         title = nodes.title("", app.env.titles[name].astext())
-        section = nodes.section("", title, details, ids=[f"of-{name.replace('/', '-')}"])
-        sections.append(section)
+        sections.append(nodes.section("", title, details, ids=[f"of-{name.replace('/', '-')}"]))
     return sections
-
-
-def _format_count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' if number > 1 else ''}" if number else ""
 
 
 def _order_pages(env: BuildEnvironment, captions: list[str]) -> list[str]:
@@ -164,12 +159,12 @@ def add_footer(
     app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Add the number of checks to the footer of every page."""
-    if PAGE not in app.env.found_docs:
-        return
-    links = " · ".join(
-        f'<a href="{app.builder.get_relative_uri(page, name)}">{_(words)}</a>'
-        for name, words in FOOTER.items()
-        if name in app.env.found_docs
-    )
-    passed = _("{0} checks passed in this build.").format(f"{count_claims(app.env)['checks']:,}")
-    context["theme_extra_footer"] = f"<p>{passed} {links}</p>"
+    if PAGE in app.env.found_docs:
+        links = " · ".join(
+            f'<a href="{app.builder.get_relative_uri(page, name)}">{_(words)}</a>'
+            for name, words in FOOTER.items()
+            if name in app.env.found_docs
+        )
+        number = f"{count_claims(app.env)['checks']:,}"
+        passed = _("{0} checks passed in this build.").format(number)
+        context["theme_extra_footer"] = f"<p>{passed} {links}</p>"

@@ -35,6 +35,11 @@ class Claims(NamedTuple):
     checks: list[Check]
     cited: list[str]
 
+    @property
+    def kinds(self) -> list[str]:
+        """Return the kind of each check, in the order of the page."""
+        return [kind for check in self.checks for kind in check.kinds]
+
 
 def get_claims(env: BuildEnvironment) -> dict[str, Claims]:
     """Return the claims of each page that was read."""
@@ -61,12 +66,12 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             LOG.warning(message, location=containers.get(index, (docname, page.lines[index] + 1)))
         if fault or index == end:  # it stays open, and neither counts nor gets a tick
             continue
-        anchor = f"check-{len(claims.checks) + 1}" if kinds else None
-        if anchor:
+        ids = [f"check-{len(claims.checks) + 1}"] if kinds else []
+        for anchor in ids:
             check = Check(anchor, find_section_title(place), find_sentence(place), kinds)
             claims.checks.append(check)
         if index in containers:
-            fold_cell(containers[index], cell, kinds, anchor)
+            fold_cell(containers[index], cell, kinds, ids)
     for image in filter(_is_image_without_text, doctree.findall(nodes.Element)):
         name = image.get("uri") or image.astext()
         message = f"an image has no alternative text: {name:.80}; describe it in `alt`"

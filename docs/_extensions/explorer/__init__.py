@@ -6,6 +6,7 @@ Without JavaScript the figure is shown; ``_static/explorer.js`` replaces it.
 import json
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +14,6 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from jinja2 import Environment, FileSystemLoader
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -21,7 +21,6 @@ from sphinx.writers.html5 import HTML5Translator
 
 from _extensions.explorer.texts import GUESSES, SWITCHES, TITLES, WHY, WORDS
 from _extensions.run.cache import package_folder
-from _extensions.run.observer.sitecustomize import digest
 
 LOG = logging.getLogger(__name__)
 TEMPLATE = Environment(
@@ -75,15 +74,15 @@ class Explorer(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the element with its initial state."""
-        data = get_example(self.env)
+        self.env.note_dependency(str(package_folder() / "equality.py"))  # which has the bounds
+        data = deepcopy(compute_example())
         state = data["state"]
         for name in {"ids", "weights", "table", "arriving"} & {*self.options}:
             state[name] = self.options[name]
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
         data["units"] = self.options.get("units", [])
-        quantity, *choices = self.options.get("guess", [""])
-        data["asks"] = quantity
+        data["asks"], *choices = self.options.get("guess", [""])
         data |= {name: name in self.options for name in ("small", "empty")}
         data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
         every = SWITCH_OF.keys() - {"second", "counts"}  # each belongs to one mode
@@ -97,8 +96,8 @@ class Explorer(SphinxDirective):
             state[SWITCH_OF[initial]] = initial
         if title := self.options.get("title"):
             data["titles"][state["mode"]][0] = _(title)
-        guesses = [GUESSES[quantity], *choices] if quantity else []
-        node = explorer(small=data["small"], switches=switches, guesses=guesses, data=data)
+        guesses = [GUESSES[data["asks"]], *choices] if choices else []
+        node = explorer(switches=switches, guesses=guesses, data=data)
         self.set_source_info(node)
         return [node]
 
@@ -129,20 +128,10 @@ def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             node["why"][key] = (_(sentence), _(link), uri)
 
 
-def get_example(env: BuildEnvironment) -> dict[str, Any]:
-    """Return a copy of the example, which is recomputed when the bounds or torch change."""
-    bounds = package_folder() / "equality.py"
-    env.note_dependency(str(bounds))
-    key = f"{env.config.nb_execution_cache_path} {digest(bounds)}"  # the path names torch's version
-    cached: tuple[str, dict[str, Any]] = getattr(env, "lookup_example", ("", {}))
-    if cached[0] != key:
-        env.lookup_example = cached = key, compute_example()  # type: ignore[attr-defined]
-    return deepcopy(cached[1])
-
-
+@cache
 def compute_example() -> dict[str, Any]:
     """Return the initial state, torch's error messages and the rounding bounds."""
-    # Imported here, so that a build without explorers does not import torch.
+    # Imported here, so that a build that reads no explorer does not import torch.
     import torch
     from torch.nn.functional import embedding, embedding_bag, one_hot
 
@@ -165,21 +154,19 @@ def compute_example() -> dict[str, Any]:
             "arriving": [[float(f"{x:.1f}") for x in row] for row in gradient.tolist()],
         },
         "says": {
-            "lookup": _catch_message(lambda: embedding(out_of_range, table)),
-            "product": _catch_message(lambda: one_hot(out_of_range, len(WORDS))),
-            "bag": [
-                _catch_message(lambda ids=ids: embedding_bag(ids[None], table)) for ids in bags
-            ],
+            "lookup": _catch_message(embedding, out_of_range, table),
+            "product": _catch_message(one_hot, out_of_range, len(WORDS)),
+            "bag": [_catch_message(embedding_bag, ids[None], table) for ids in bags],
         },
         # In a bag of n ids, the n products and each of their partial sums are rounded.
         "bounds": [rounding_bound(n + 1, torch.float32) for n in range(MAX_IDS + 1)],
     }
 
 
-def _catch_message(call: Callable[..., Any]) -> str:
+def _catch_message(function: Callable[..., Any], *args: Any) -> str:
     """Return the type and message of the error that a call must raise."""
     try:
-        call()
+        function(*args)
     except (IndexError, RuntimeError) as error:
         return f"{type(error).__name__}: {error}"
     raise AssertionError("an id without a row was accepted, expected an error")
@@ -187,16 +174,16 @@ def _catch_message(call: Callable[..., Any]) -> str:
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the start tag; the static figure follows."""
-    state = node["data"]["state"]
-    classes = ["small" if node["small"] else "full", state["mode"]]
-    classes += ["apart"] if state["condition"] else []
-    self.body.append(f'<lookup-explorer class="{" ".join(classes)}"><div class="picture">')
+    data, state = node["data"], node["data"]["state"]
+    classes = f"{'small' if data['small'] else 'full'} {state['mode']}"
+    classes += " apart" if state["condition"] else ""
+    self.body.append(f'<lookup-explorer class="{classes}"><div class="picture">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the controls, which the script shows, the data, and the end tag."""
     data = node["data"]
-    attributes = {name: node[name] for name in ("small", "switches", "guesses", "why", "more")}
+    attributes = {name: node[name] for name in ("switches", "guesses", "why", "more")}
     controls = TEMPLATE.render(data, _=_, **attributes)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'

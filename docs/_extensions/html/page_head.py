@@ -41,7 +41,8 @@ SCRIPTS = {
     "frames.js": "data-steps=",
     "votes.js": "data-votes=",
 }
-MARKS: dict[str, str | None] = SCRIPTS | {
+MARKS: dict[str, str | None] = {
+    **SCRIPTS,
     "clipboard.min.js": 'class="highlight',
     "copybutton.js": 'class="highlight',
     "design-tabs.js": "sd-tab-set",

@@ -11,12 +11,8 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from _extensions.symptoms.versions import (
-    build_table,
-    insert_versions,
-    read_recordings,
-    same_message,
-)
+from _extensions.symptoms import versions
+from _extensions.symptoms.versions import build_table, same_message
 
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
@@ -68,12 +64,11 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
         if not isinstance(section.parent, nodes.section):
             continue
         cells = [n for n in section.findall(nodes.container) if n.get("nb_element") == "cell_code"]
-        texts = [text for cell in cells for text in insert_versions(cell, recordings)]
+        texts = [text for cell in cells for text in versions.insert_versions(cell, recordings)]
         texts += [n.astext() for n in section.findall(nodes.literal) if "says" in n["classes"]]
-        messages: list[str] = []
+        messages = list[str]()
         for text in texts:
-            if not any(same_message(text, message) for message in messages):
-                messages.append(text)
+            messages += [] if any(same_message(text, m) for m in messages) else [text]
         first = section.next_node(nodes.paragraph)
         causes = section.next_node(nodes.enumerated_list)
         if first is None or causes is None:
@@ -90,7 +85,7 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
 
 def _load_recordings(env: BuildEnvironment) -> list[dict[str, Any]]:
     """Return the recordings, and make the current page depend on their files."""
-    recordings = read_recordings(Path(env.srcdir))
+    recordings = versions.read_recordings(Path(env.srcdir))
     for recording in recordings:
         env.note_dependency(str(recording["path"]))
     return recordings
@@ -103,10 +98,11 @@ def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         for name in node["names"]:
             page, _, anchor = f"{FOLDER}{name}".partition("#")
             uri = app.builder.get_relative_uri(docname, page)
-            symptoms = [s for s in get_entries(app.env, page) if anchor in ("", s.anchor)]
-            if not symptoms and get_entries(app.env, page):
+            symptoms = get_entries(app.env, page)
+            matches = [symptom for symptom in symptoms if anchor in ("", symptom.anchor)]
+            if symptoms and not matches:
                 LOG.warning(f"no symptom is named {name}", location=docname)
-            for symptom in symptoms:
+            for symptom in matches:
                 title = [part.deepcopy() for part in symptom.title]
                 link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
                 texts = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
@@ -122,5 +118,4 @@ def find_pages_with_lists(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 def get_entries(env: BuildEnvironment, docname: str) -> list[Symptom]:
     """Return the entries of one page."""
-    symptoms: list[Symptom] = env.metadata.get(docname, {}).get("symptom_entries", [])
-    return symptoms
+    return list(env.metadata.get(docname, {}).get("symptom_entries", []))
