@@ -33,20 +33,15 @@ def untraced(page: Page) -> Findings:
     """
     in_code = _find_numbers(page)
     for paragraph in _read_paragraphs(page.text):
-        linked_names = {name for _, text in paragraph for name in LINK.findall(text)}
-        untraced_numbers = [
-            (line, *parts)
-            for line, text in paragraph
-            if "{cite" not in text
-            for parts in _find_exact_numbers(text)
-            if not _matches_any(in_code, *parts)
-        ]
-        paths = [path for name in linked_names if (path := page.path.parent / name).is_file()]
-        in_linked = set[float]().union(*map(_read_numbers, paths if untraced_numbers else ()))
-        for line, *parts in untraced_numbers:
-            if not _matches_any(in_linked, *parts):
-                message = f"the number {''.join(parts)!r} is in no code here, so it may be wrong"
-                yield line, f"{message}; glue it, or cite or link its source in the sentence"
+        paths = [page.path.parent / name for _, text in paragraph for name in LINK.findall(text)]
+        values = in_code.union(*map(_read_numbers, filter(Path.is_file, paths)))
+        for line, text in paragraph:
+            for parts in _find_exact_numbers(text) if "{cite" not in text else ():
+                if not _matches_any(values, *parts):
+                    message = (
+                        f"the number {''.join(parts)!r} is in no code here, so it may be wrong"
+                    )
+                    yield line, f"{message}; glue it, or cite or link its source in the sentence"
 
 
 def _find_exact_numbers(text: str) -> Iterator[tuple[str, str, str]]:
@@ -78,13 +73,10 @@ def _read_numbers(path: Path) -> set[float]:
 
 
 def _find_numbers(page: Page) -> set[float]:
-    numbers = set()
-    for cell in page.cells:
-        if cell.cell_type == "code":
-            code = f"{cell.source} {cell.metadata.get('expect', '')}".replace("_", "")
-            for number in NUMBER_IN_CODE.findall(code):
-                numbers |= {float(number), float(number.partition("e")[0])}
-    return numbers
+    cells = (cell for cell in page.cells if cell.cell_type == "code")
+    code = "\n".join(f"{cell.source} {cell.metadata.get('expect', '')}" for cell in cells)
+    numbers = NUMBER_IN_CODE.findall(code.replace("_", ""))
+    return {float(part) for number in numbers for part in (number, number.partition("e")[0])}
 
 
 def _read_paragraphs(text: str) -> Iterator[list[tuple[int, str]]]:

@@ -58,7 +58,7 @@ class Line(NamedTuple):
 def description(page: Page) -> Findings:
     """Find a front matter without a description."""
     head = FRONT_MATTER.match(page.text)
-    if not head or not re.search(r"^ +description: *\S", head[0], re.MULTILINE):
+    if not head or not re.search(r"\n +description: *\S", head[0]):
         message = "the front matter has no description, which search engines show"
         yield 1, f"{message}; add `myst: html_meta: description:` with one sentence"
 
@@ -99,18 +99,16 @@ def unproved(page: Page) -> Findings:
 
     The opening of a page, before its second heading, may be proved anywhere on the page.
     """
-    cells, source_lines = [*zip(page.cells, page.lines, strict=True)], page.text.splitlines()
-    lines = read_prose(page.text) if page.notebook else []
+    source_lines, lines = page.text.splitlines(), read_prose(page.text) if page.notebook else []
     headings = [line.number for line in lines if line.element in HEADINGS]
-    opening_end = headings[1] if len(headings) > 1 else len(source_lines)
     for line in lines:
         text = source_lines[line.number - 1]  # with its links and roles
         claim = EQUAL_BITS.search(text)
         is_text = line.element not in (*HEADINGS, "fence") and not line.is_exempt
         if not claim or not is_text or "](" in text or NEGATION.search(text[: claim.start()]):
             continue
-        proofs = [cell for cell, line_before in cells if line_before >= line.number]
-        if line.number > opening_end:
+        proofs = [cell for k, cell in enumerate(page.cells) if page.lines[k] >= line.number]
+        if line.number > [*headings, len(source_lines), len(source_lines)][1]:
             following = "\n".join(["", *source_lines[line.number :]])
             paragraph = following.partition("```{code-cell}")[0].rstrip()
             code_cells = takewhile(lambda cell: cell.cell_type == "code", proofs)
@@ -140,13 +138,12 @@ def read_prose(text: str) -> list[Line]:
         if token.type == "fence" and token.map:
             lines.append(Line(token.map[0] + 1, "fence", token.info, section))
         elif token.type == "inline" and token.map:
-            line_texts = [""]
-            for child in token.children or []:
-                if child.type in ("softbreak", "hardbreak"):
-                    line_texts.append("")
-                else:
-                    line_texts[-1] += child.content if child.type == "text" else " "
-            for number, line_text in enumerate(line_texts, token.map[0] + 1):
+            texts = {"softbreak": "\n", "hardbreak": "\n"}  # of code and markup, a blank
+            parts = (
+                child.content if child.type == "text" else texts.get(child.type, " ")
+                for child in token.children or []
+            )
+            for number, line_text in enumerate("".join(parts).split("\n"), token.map[0] + 1):
                 section = line_text if element in HEADINGS else section
                 lines.append(Line(number, element, line_text, section))
     return lines

@@ -32,7 +32,7 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     excluded = {static, *(app.outdir / name for name in app.config.languages.values())}
     paths = [path for path in Path(app.outdir).rglob("*.html") if excluded.isdisjoint(path.parents)]
     pages = {path: path.read_text("utf-8") for path in sorted(paths)}
-    # A page that this build did not write links to the last sheet, whose first line names its parts.
+    # Pages that this build did not write link to the last sheet, whose first line names its parts.
     last_sheet = (static / SHEET).read_text("utf-8") if (static / SHEET).exists() else ""
     names = last_sheet.partition("\n")[0].split()[1:-1]
     names += [name for page in pages.values() for _, name in LINK.findall(page)]

@@ -59,12 +59,8 @@ def prepare_kernels() -> Iterator[Kernels]:
 
 
 async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
-    """Run the cells of a page, and record their outputs and the run.
-
-    The last output of a cell that failed is an error: its own, a time limit, a dead kernel, or a
-    file that it left behind.
-    """
-    assert page.notebook, f"{page.name} has no cells to run"
+    """Run the cells of a page, and record the run and their outputs, the last of which may fail."""
+    assert page.notebook
     with TemporaryDirectory(
         prefix="page-", dir=kernels.environment["TMPDIR"], ignore_cleanup_errors=True
     ) as name:
@@ -122,7 +118,12 @@ async def _run_cells(
             if message := _unwanted_effect(cell, working_directory):
                 cell.outputs = [_error_output("RuntimeError", message)]
                 return False
-        page.run.assertions, page.run.powerless = await _read_assertions(kernel_client, notebook)
+        execution = {"silent": True, "user_expressions": {"report": REPORT}}
+        reply = await kernel_client.execute("", **execution, reply=True, timeout=START_S)
+        text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
+        report, sources = json.loads(ast.literal_eval(text)), [c.source for c in notebook.cells]
+        page.run.assertions = report["assertions"]
+        page.run.powerless = [(sources.index(cell), *fault) for cell, *fault in report["powerless"]]
     except CellExecutionError:
         pass
     except Exception as error:  # a dead kernel, or one that could not start for any reason
@@ -149,8 +150,7 @@ def _error_output(name: str, message: str) -> NotebookNode:
 
 def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
     """Return what is wrong with the outputs of a cell or with the files that it left."""
-    size = sum(len(json.dumps(output)) for output in cell.outputs)
-    if size > MAX_OUTPUT_CHARACTERS:
+    if (size := len(json.dumps(cell.outputs))) > MAX_OUTPUT_CHARACTERS:
         return f"its output has {size:,} characters, at most {MAX_OUTPUT_CHARACTERS:,}; show less"
     if names := sorted(path.name for path in working_directory.iterdir()):
         return f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
@@ -158,40 +158,17 @@ def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
 
 
 def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Merge the pieces of each stream into one output, at the place of the first piece.
-
-    MyST-NB and nbclient do it in a time that grows with the square of a line's length.
-    """
-    results, streams = list[NotebookNode](), dict[str, NotebookNode]()
+    """Merge the pieces of each stream, which takes MyST-NB and nbclient a quadratic time."""
+    streams = dict[str, list[NotebookNode]]()
     for output in outputs:
-        if output.output_type != "stream":
-            results.append(output)
-        elif output.name in streams:
-            streams[output.name].text += output.text
-        else:
-            results.append(output)
-            streams[output.name] = output
-    for stream in streams.values():
+        if output.output_type == "stream":
+            streams.setdefault(output.name, []).append(output)
+    for first, *others in streams.values():
+        text = "".join([first.text, *(other.text for other in others)])
         # A carriage return starts the line again, as progress bars do.
-        lines = (line.rpartition("\r")[2] for line in stream.text.rstrip().split("\n"))
-        stream.text = "\n".join(lines) + "\n"
-    return results
-
-
-async def _read_assertions(
-    kernel_client: Any, notebook: NotebookNode
-) -> tuple[int, list[tuple[int, int, str]]]:
-    """Return how many assertions a page has, and those that cannot fail.
-
-    Each of these has the index of its cell, its line in the cell, and a reason.
-    """
-    options = {"silent": True, "user_expressions": {"report": REPORT}}
-    reply = await kernel_client.execute("", **options, reply=True, timeout=START_S)
-    text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
-    report = json.loads(ast.literal_eval(text))
-    sources = [cell.source for cell in notebook.cells]
-    powerless = [(sources.index(cell), line, why) for cell, line, why in report["powerless"]]
-    return report["assertions"], powerless
+        lines = (line.rpartition("\r")[2] for line in text.rstrip().split("\n"))
+        first.text = "\n".join(lines) + "\n"
+    return [o for o in outputs if o.output_type != "stream" or o is streams[o.name][0]]
 
 
 def _is_cancelled() -> bool:

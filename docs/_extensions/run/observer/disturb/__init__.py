@@ -13,8 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import conditions
-from .changes import is_bool
-from .check import Check, disturb, repeat_call
+from .check import Check, disturb, is_bool, repeat_call
 
 NAME = "__disturb__"  # the only name that this package adds to the namespace of a page
 EXCUSE = re.compile(r"# cannot fail: *\S")
@@ -52,9 +51,8 @@ class Disturber(ast.NodeTransformer):
         check = self._add_check(node, repeat_call)
         check.can_fail = not node.args  # a mock's assert_called_once()
         check.fault = conditions.find_copy_fault(node.args[:2])
-        node.args.insert(0, node.func)
-        node.func = self._last_check("call")
-        return node
+        call = self._call_last("call", [node.func, *node.args], node.keywords)
+        return ast.copy_location(call, node)
 
     def _rewrite_condition(
         self, test: ast.expr, statement: ast.stmt, is_negated: bool = False
@@ -87,7 +85,7 @@ class Disturber(ast.NodeTransformer):
         check.is_type_test = name in conditions.TYPE_TESTS
         if check.is_equality:
             check.fault = conditions.find_copy_fault([operands[k][0] for k in check.changed])
-        call = ast.Call(self._last_check("run"), [value for value, _ in operands], [])
+        call = self._call_last("run", [value for value, _ in operands], [])
         return ast.copy_location(call, test)
 
     def _add_check(self, node: ast.stmt | ast.expr, repeat: Callable[[list[Any]], Any]) -> Check:
@@ -96,42 +94,35 @@ class Disturber(ast.NodeTransformer):
         self.checks.append(Check(self.source, node.lineno, repeat, is_excused))
         return self.checks[-1]
 
-    def _last_check(self, method: str) -> ast.expr:
-        return ast.parse(f"{NAME}.{method}({len(self.checks) - 1})", mode="eval").body
+    def _call_last(self, method: str, args: list[Any], options: list[ast.keyword]) -> ast.Call:
+        function = ast.parse(f"{NAME}.{method}", mode="eval").body
+        return ast.Call(function, [ast.Constant(len(self.checks) - 1), *args], options)
 
-    def run(self, index: int) -> Callable[..., Any]:
-        """Return the function that compares the operands of an ``assert``, then changed ones."""
+    def run(self, index: int, /, *operands: Any) -> Any:
+        """Compare the operands of an ``assert``, then changed ones."""
         check = self.checks[index]
+        result = check.repeat([*operands])
+        check.runs += 1
+        if not (check.is_negated or is_bool(result)):
+            check.fault = f"its value is no bool, but {type(result).__name__}"
+        elif bool(result) == check.is_negated:
+            check.can_fail = True
+        else:
+            disturb(check, [*operands])
+        return result
 
-        def compare(*operands: Any) -> Any:
-            result = check.repeat([*operands])
-            check.runs += 1
-            if not (check.is_negated or is_bool(result)):
-                check.fault = f"its value is no bool, but {type(result).__name__}"
-            elif bool(result) == check.is_negated:
-                check.can_fail = True
-            else:
-                disturb(check, [*operands])
-            return result
-
-        return compare
-
-    def call(self, index: int) -> Callable[..., Any]:
-        """Return the function that calls ``assert_*``, then repeats it with changed arguments."""
+    def call(self, index: int, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+        """Call ``assert_*``, then repeat it with changed arguments."""
         check = self.checks[index]
-
-        def compare(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-            check.runs += 1
-            try:
-                result = function(*args, **options)
-            except Exception:
-                check.can_fail = True
-                raise
-            check.changed = [1, 2][: len(args)]
-            disturb(check, [function, *args, options])
-            return result
-
-        return compare
+        check.runs += 1
+        try:
+            result = function(*args, **options)
+        except Exception:
+            check.can_fail = True
+            raise
+        check.changed = [1, 2][: len(args)]
+        disturb(check, [function, *args, options])
+        return result
 
 
 def install(shell: Any) -> None:

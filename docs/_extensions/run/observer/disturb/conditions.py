@@ -8,16 +8,13 @@ from typing import Any
 TYPE_TESTS = {"isinstance", "issubclass"}
 PREDICATES = {"equal", "array_equal", "allclose", "isclose", *TYPE_TESTS}
 REDUCTIONS = {"all", "any"}
-COPIES = re.compile(r"(\.(clone|copy|detach|contiguous|cpu)\(\)|\[(\.\.\.|:)\])$")
+COPIES = re.compile(r"(\.(clone|copy|detach|contiguous|cpu)\(\)|\[(\.\.\.|:)\])+$")
 NEGATIVE = (ast.NotEq, ast.IsNot, ast.NotIn)
 Operands = list[tuple[ast.expr, bool]]  # each with whether it is changed
 
 
 def split_condition(test: ast.expr) -> tuple[Operands, ast.expr]:
-    """Return the operands of a condition, and the comparison of ``v[0]``, ``v[1]``, ….
-
-    A condition that is no comparison is one operand, which is not changed.
-    """
+    """Return operands and their comparison, or a condition without one as operand ``v[0]``."""
     operands: Operands = []
     template = _build_template(test, operands)
     return (operands, template) if template else ([(test, False)], _placeholder(0))
@@ -27,10 +24,8 @@ def compile_comparison(template: ast.expr, test: ast.expr) -> Callable[[list[Any
     """Return the comparison as a function of the list of its operands."""
     function: Any = ast.parse("lambda v: 0", mode="eval")
     function.body.body = template
-    tree = ast.fix_missing_locations(ast.copy_location(function.body, test))
-    comparison: Callable[[list[Any]], Any] = eval(
-        compile(ast.Expression(tree), "<assertion>", "eval")
-    )
+    ast.fix_missing_locations(ast.copy_location(function.body, test))
+    comparison: Callable[[list[Any]], Any] = eval(compile(function, "<assertion>", "eval"))
     return comparison
 
 
@@ -50,17 +45,9 @@ def is_none_test(test: ast.expr) -> bool:
 
 def find_copy_fault(operands: list[ast.expr]) -> str:
     """Return the fault of operands one of which is the expression or a copy of another, or ""."""
-    sources = set(map(_strip_copies, operands))
+    sources = {COPIES.sub("", ast.unparse(operand)) for operand in operands}
     fault = "one operand is the expression of the other, or a copy of it"
     return fault if len(sources) < len(operands) else ""
-
-
-def _strip_copies(node: ast.expr) -> str:
-    """Return the code of an expression without what copies or views all of it."""
-    code = ast.unparse(node)
-    while copy := COPIES.search(code):
-        code = code[: copy.start()]
-    return code
 
 
 def _placeholder(index: int) -> ast.expr:
@@ -83,12 +70,10 @@ def _build_template(node: ast.expr, operands: Operands) -> ast.expr | None:
     if not isinstance(node, ast.Call) or any(isinstance(arg, ast.Starred) for arg in node.args):
         return None
     name, function = function_name(node.func), node.func
-    if any(option.arg is None for option in node.keywords):
-        return None
     if name in REDUCTIONS and isinstance(function, ast.Attribute) and not node.args:
         operand = _build_template(function.value, operands)
         return operand and ast.Call(ast.Attribute(operand, name, ast.Load()), [], [])
-    if name not in PREDICATES:
+    if name not in PREDICATES or any(option.arg is None for option in node.keywords):
         return None
     if isinstance(function, ast.Attribute):  # of a module or a tensor
         callee: ast.expr = ast.Attribute(take(function.value), name, ast.Load())
