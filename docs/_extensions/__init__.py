@@ -18,7 +18,7 @@ from _extensions import explorer, report
 from _extensions.claims import folds, ledger
 from _extensions.claims import page as claims
 from _extensions.html import mathml, page_head, published, site_files, writer
-from _extensions.language import builder, catalogs, drawings, parser
+from _extensions.language import builder, messages
 from _extensions.notebooks import notebooks, wheel
 from _extensions.run import execute, guard, pages
 from _extensions.search import index
@@ -30,7 +30,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("config-inited", 520, published.add_repository_links),
     ("config-inited", 530, wheel.add_wheel_links),
     ("config-inited", 540, pages.start_records),
-    ("builder-inited", 510, catalogs.write_script_messages),
+    ("builder-inited", 510, messages.write_script_messages),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
     ("env-get-outdated", 515, execute.find_pages_with_other_outputs),
@@ -39,8 +39,8 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("env-before-read-docs", 530, execute.execute_pages),
     ("source-read", 0, pages.replace_source),  # before any other extension sees the text
     ("source-read", 510, report.warn_of_findings),
-    ("doctree-read", 510, catalogs.mark_newer_english),  # before claims quote their sentences
-    ("doctree-read", 520, drawings.translate_drawings),
+    ("doctree-read", 510, messages.mark_newer_english),  # before claims quote their sentences
+    ("doctree-read", 520, messages.translate_drawings),
     ("doctree-read", 530, claims.record_claims),
     ("doctree-read", 540, symptoms.record_entries),  # after checks are folded
     ("doctree-read", 550, explorer.wrap_figures),
@@ -79,7 +79,7 @@ def setup(app: Sphinx) -> dict[str, int]:
     pybtex.plugin.entry_points = cache(pybtex.plugin.entry_points)
     app.add_config_value("languages", {}, "env", dict)
     app.add_builder(builder.TranslationBuilder, override=True)
-    app.add_source_parser(parser.GlueAwareParser, override=True)
+    app.add_source_parser(messages.GlueAwareParser, override=True)
     for event, priority, handler in EVENTS:
         app.connect(event, handler, priority)
     for script in page_head.SCRIPTS:

@@ -17,7 +17,7 @@ from sphinx.locale import _
 
 from _extensions.paths import is_source_language, is_translated
 
-NOT_FOUND, SITEMAP = "404", "sitemap.xml"
+NOT_FOUND = "404"
 NOT_FOUND_HEAD = """<base href="{}"><meta name="robots" content="noindex">
 <meta name="description" content="There is no page at this address; the first page leads to all.">
 """
@@ -41,12 +41,11 @@ def check_addresses(app: Sphinx) -> None:
 
 def add_repository_links(_app: Sphinx, config: Config) -> None:
     """Define ``{{ repository }}`` and ``{{ source }}``, the places of the project's files."""
-    repository = config.html_context.get("repository")
-    place = _("the project's folder, the one with `pyproject.toml`")
-    if repository:
+    place, source = _("the project's folder, the one with `pyproject.toml`"), ""
+    if repository := config.html_context.get("repository"):
         name = _("the repository")  # Babel finds no message within an f-string
         place = f"[{name}](https://github.com/{repository})"
-    source = _("Its source is {0}.").format(place) if repository else ""
+        source = _("Its source is {0}.").format(place)
     config.myst_substitutions = {"repository": place, "source": source}
 
 
@@ -74,18 +73,19 @@ def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html" or not is_source_language(app.config):
         return
     address, not_found = app.config.html_baseurl, app.outdir / f"{NOT_FOUND}.html"
-    (app.outdir / SITEMAP).unlink(missing_ok=True)  # an earlier build's
+    sitemap = app.outdir / "sitemap.xml"
+    sitemap.unlink(missing_ok=True)  # an earlier build's
     if not address:
         return
     # Relative to its <base>, a link to a section of the 404 page would lead to the first page.
     text = not_found.read_text("utf-8").replace('href="#', f'href="{NOT_FOUND}.html#')
     not_found.write_text(text, "utf-8")
     names = sorted(app.env.found_docs)
-    urls = [address + app.builder.get_target_uri(name) for name in names]
+    urls = [app.builder.get_target_uri(name) for name in names]
     for language, folder in app.config.languages.items() if app.tags.has("multilingual") else ():
         translated = (name for name in names if is_translated(app, name, language))
-        urls += [f"{address}{folder}/{app.builder.get_target_uri(name)}" for name in translated]
-    entries = "\n".join(f"<url><loc>{escape(url)}</loc></url>" for url in urls)
+        urls += [f"{folder}/{app.builder.get_target_uri(name)}" for name in translated]
+    entries = "\n".join(f"<url><loc>{escape(address + url)}</loc></url>" for url in urls)
     namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
     head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {namespace}>'
-    (app.outdir / SITEMAP).write_text(f"{head}\n{entries}\n</urlset>\n", "utf-8")
+    sitemap.write_text(f"{head}\n{entries}\n</urlset>\n", "utf-8")

@@ -13,16 +13,10 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 
-from _extensions.paths import (
-    SOURCE_LANGUAGE,
-    is_source_language,
-    is_translated,
-    language_folder,
-    root_address,
-)
+from _extensions import paths
+from _extensions.paths import SOURCE_LANGUAGE, is_source_language, is_translated
 
 INDEX = "genindex"  # whose entries are not translated
-LINK = re.compile(r'<a (?=[^>]*\bhref="((?:\.\./)+)[^"]*\.html\b)(?![^>]*\bhreflang=)')
 
 
 class TranslationBuilder(StandaloneHTMLBuilder):
@@ -68,7 +62,7 @@ def set_base_address(_app: Sphinx, config: Config) -> None:
         expected = f"expected one of {names}; add its folder to `languages` in conf.py"
         raise ConfigError(f"the language is {config.language!r}, {expected}")
     if config.html_baseurl:
-        config.html_baseurl += language_folder(config)
+        config.html_baseurl += paths.language_folder(config)
 
 
 def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
@@ -95,7 +89,7 @@ def add_language_links(
         if language != app.config.language
     ]
     if tree is not None and context["pageurl"] and len(folders) > 1:
-        address = root_address(app.config)
+        address = paths.root_address(app.config)
         context["alternates"] = {codes[name]: address + folders[name] + uri for name in folders}
 
 
@@ -104,11 +98,8 @@ def mark_english_links(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html" or is_source_language(app.config):
         return
     for path in Path(app.outdir).rglob("*.html"):
-        root = "../" * len(path.relative_to(app.outdir).parents)
-
-        def mark(link: re.Match[str], root: str = root) -> str:
-            return f'{link[0]}hreflang="en" ' if link[1] == root else link[0]
-
+        root = re.escape("../" * len(path.relative_to(app.outdir).parents))
         page = path.read_text("utf-8")
-        if (new_page := LINK.sub(mark, page)) != page:
-            path.write_text(new_page, "utf-8")
+        link = rf'<a (?=[^>]*\bhref="{root}[^."][^"]*\.html\b)(?![^>]*\bhreflang=)'
+        if (marked_page := re.sub(link, r'\g<0>hreflang="en" ', page)) != page:
+            path.write_text(marked_page, "utf-8")

@@ -27,8 +27,10 @@ def convert_cell(cell: nbformat.NotebookNode) -> list[Any]:
     metadata: dict[str, Any] = {"tags": tags} if tags else {}
     if COLLAPSED_TAGS & set(tags) or "figure" in cell.metadata.get("mystnb", {}):
         metadata["jupyter"] = {"source_hidden": True}
-    outputs = [] if "remove-output" in tags else select_outputs(cell)
-    outputs = [_remove_svg(output) for output in outputs]
+    outputs = [] if "remove-output" in tags else copy.deepcopy(select_outputs(cell))
+    for data in (output.get("data", {}) for output in outputs):
+        if data.get("text/html", "").startswith("<svg"):  # which Jupyter hides until it is run
+            del data["text/html"]
     return [code_cell(source, metadata, outputs)]
 
 
@@ -60,20 +62,11 @@ def select_outputs(cell: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     return [output for output in cell.outputs if "scrapbook" not in output.get("metadata", {})]
 
 
-def _remove_svg(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Return an output with a figure's text only, since Jupyter hides the SVG until it is run."""
-    output = copy.deepcopy(output)
-    if output.get("data", {}).get("text/html", "").startswith("<svg"):
-        del output["data"]["text/html"]
-    return output
-
-
 def remove_glue(source: str) -> str:
     r"""Remove glue statements, and loops that contain nothing else.
 
-    A glued expression that calls anything but a builtin stays, since later cells may depend on
-    what the call changes. Its semicolon keeps the notebook from displaying the value. Another use
-    of glue, or one that shares its line, raises ``ValueError``.
+    A glued expression that calls anything but a builtin stays, since it may change what later cells
+    read, with a semicolon against its display. ``ValueError`` is raised for any other use of glue.
 
     >>> remove_glue("x = 1\nglue('x', x)\nglue('loss', train(x))")
     'x = 1\ntrain(x);'
@@ -116,8 +109,9 @@ def _find_glued_call(statement: ast.stmt) -> ast.expr | None:
     match statement:
         case ast.Expr(value=ast.Call(args=[_, expression, *_])):
             calls = (node for node in ast.walk(expression) if isinstance(node, ast.Call))
-            names = {getattr(call.func, "id", "") for call in calls}
-            return None if names <= BUILTINS else expression
+            return (
+                expression if {getattr(call.func, "id", "") for call in calls} - BUILTINS else None
+            )
     return None
 
 

@@ -47,7 +47,6 @@ def write_page_notebook(
         source.write_bytes(page.path.read_bytes())
     else:  # a translation has the English source
         context["source"] = f"{context['content_root']}../{docname}.md"
-        source.unlink(missing_ok=True)
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
         cells = make_cells(app, docname, tree)

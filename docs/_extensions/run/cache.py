@@ -51,7 +51,7 @@ def load_execution(notebook: NotebookNode, cache_path: str) -> tuple[NotebookNod
     return cache.merge_match_into_notebook(notebook)[1], run
 
 
-def store_execution(notebook: NotebookNode, uri: str, cache_path: str, run: Run) -> None:
+def store_execution(notebook: NotebookNode | None, uri: str, cache_path: str, run: Run) -> None:
     """Store outputs where MyST-NB takes them; those of a failed run serve only this build."""
     bundle = CacheBundleIn(notebook, uri, data=asdict(run))
     _open_cache(cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

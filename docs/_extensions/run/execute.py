@@ -18,18 +18,12 @@ MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has 
 
 
 def find_pages_with_other_outputs(
-    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
+    app: Sphinx, env: BuildEnvironment, *_changes: set[str]
 ) -> set[str]:
-    """Return the pages that have to be executed, or were since this environment read them.
-
-    A build of one page, or of the site in the other language, uses the same cache.
-    """
-    return {
-        page.name
-        for page in (get_page(app, docname) for docname in env.found_docs)
-        if page.needs_execution
-        or page.run.executed_at != env.metadata.get(page.name, {}).get("executed_at")
-    }
+    """Return the pages to execute, and those that another build executed, with the same cache."""
+    pages = [get_page(app, docname) for docname in env.found_docs]
+    seen = {name: metadata.get("executed_at") for name, metadata in env.metadata.items()}
+    return {p.name for p in pages if p.needs_execution or p.run.executed_at != seen.get(p.name)}
 
 
 def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> None:
@@ -40,27 +34,24 @@ def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> N
         asyncio.run(_execute(app, pages))
 
 
+def _code_length(page: Page) -> int:
+    return sum(len(cell.source) for cell in page.cells if cell.cell_type == "code")
+
+
 async def _execute(app: Sphinx, pages: list[Page]) -> None:
     measuring = [page for page in pages if page.head.get("measures")]
-    concurrent = [page for page in pages if page not in measuring]
     # The longest first, so that none of them runs alone at the end.
-    concurrent.sort(
-        key=lambda page: sum(len(cell.source) for cell in page.cells if cell.cell_type == "code"),
-        reverse=True,
-    )
+    concurrent = sorted((p for p in pages if p not in measuring), key=_code_length, reverse=True)
     semaphore, start = asyncio.Semaphore(MAX_KERNELS), time.perf_counter()
 
     async def execute(page: Page, page_count: int) -> None:
         async with semaphore:
             page_start = time.perf_counter()
-            timeout_s = app.config.nb_execution_timeout
-            await kernel.run_page(page, kernels, timeout_s)
+            await kernel.run_page(page, kernels, app.config.nb_execution_timeout)
             elapsed_s = time.perf_counter() - page_start
         share_s = elapsed_s / min(MAX_KERNELS, page_count)  # the shares add up to the total
         page.run.execution_seconds, page.run.executed_at = share_s, time.time()
-        cache_path = app.config.nb_execution_cache_path
-        assert page.notebook
-        store_execution(page.notebook, str(page.path), cache_path, page.run)
+        store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, page.run)
         print(f"{share_s:7.1f} s  {page.name}", flush=True)
 
     with kernel.prepare_kernels() as kernels:

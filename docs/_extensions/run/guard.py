@@ -22,12 +22,15 @@ def lock_build(app: Sphinx, _config: Config) -> None:
         lock.acquire()
     app.lookup_lock = lock  # type: ignore[attr-defined]  # held until the build has finished
     if _failed_builds(app):
-        _remove_damaged_cache(Path(app.config.nb_execution_cache_path))
+        try:  # to read the cache of executed pages
+            cache = get_cache(app.config.nb_execution_cache_path)
+            for record in cache.list_cache_records():
+                cache.get_cache_bundle(record.pk)
+        except Exception:  # a damaged database or notebook raises many types
+            shutil.rmtree(app.config.nb_execution_cache_path, ignore_errors=True)
 
 
-def reread_after_failure(
-    app: Sphinx, env: BuildEnvironment, _added: set[str], _changed: set[str], _removed: set[str]
-) -> set[str]:
+def reread_after_failure(app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> set[str]:
     """Return every page unless the last build succeeded, since Sphinx does not repeat warnings."""
     docnames = set(env.found_docs) if _failed_builds(app) else set()
     _failure_marker(app).touch()  # until release_build() removes it
@@ -56,13 +59,3 @@ def _failure_marker(app: Sphinx) -> Path:
 def _failed_builds(app: Sphinx) -> list[Path]:
     """Return the markers of all builders and languages, since builds share doctrees and cache."""
     return list(Path(app.doctreedir).parent.glob("unfinished-*"))
-
-
-def _remove_damaged_cache(cache_folder: Path) -> None:
-    """Remove the cache of executed pages if a record is unreadable, as after a killed build."""
-    try:
-        cache = get_cache(cache_folder)
-        for record in cache.list_cache_records():
-            cache.get_cache_bundle(record.pk)
-    except Exception:  # a damaged database or notebook raises many types
-        shutil.rmtree(cache_folder, ignore_errors=True)

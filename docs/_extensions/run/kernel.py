@@ -38,9 +38,9 @@ class Kernels(NamedTuple):
 
 @contextmanager
 def prepare_kernels() -> Iterator[Kernels]:
-    """Yield an environment with an observer and a temporary folder for profiles, and a server.
+    """Yield an environment with an observer and a folder for profiles, and a server if it can fork.
 
-    Where a process with libraries cannot be forked safely, kernels are started without a server.
+    Only on Linux can a process with libraries be forked safely.
     """
     with TemporaryDirectory(prefix="lookup-") as folder:
         inductor_folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
@@ -59,7 +59,7 @@ def prepare_kernels() -> Iterator[Kernels]:
 
 
 async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
-    """Run the cells of a page, and record the run and their outputs, the last of which may fail."""
+    """Run the cells of a page, and record the run and the outputs, which an error may end."""
     assert page.notebook
     with TemporaryDirectory(
         prefix="page-", dir=kernels.environment["TMPDIR"], ignore_cleanup_errors=True

@@ -1,0 +1,140 @@
+"""Translate figures, parse messages with values, pass those of scripts on, and mark outdated ones.
+
+A figure is drawn once for all languages. With other numbers or “quoted” texts it has the same
+messages. A text whose last attribute is ``translate="no"`` stays as it is.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from html import escape, unescape
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from babel.messages.pofile import read_po
+from docutils import nodes
+from myst_nb.ext.glue import extract_glue_data_cell
+from myst_nb.sphinx_ import Parser
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.locale import _, init
+
+from _extensions.paths import is_source_language, is_translated
+from _extensions.run.pages import get_page
+
+TEXT = re.compile(r'(?<!translate="no">)(?<=>)[^<>]+(?=</t(?:ext|span)>)|(?<=aria-label=")[^"]+')
+NUMBER = re.compile(r"“[^”]*”|[−-]?\d[\d.,]*(?<![.,])")
+WORD = re.compile(r"[A-Za-z]{2}")
+BLOCKS = nodes.paragraph | nodes.caption | nodes.rubric | nodes.term
+
+
+class raw(nodes.raw, addnodes.translatable):  # noqa: N801
+    """An SVG figure whose messages Sphinx's gettext builder collects; it is part of no page."""
+
+    def extract_original_messages(self) -> list[str]:
+        """Return each message of the figure once."""
+        texts = (unescape(text) for text in TEXT.findall(self.astext()))
+        return list(dict.fromkeys(extract_numbers(text)[0] for text in texts if WORD.search(text)))
+
+
+def extract_numbers(text: str) -> tuple[str, list[str]]:
+    """Return a text with ``{0}``, ``{1}``, … for its numbers and quotes, and these."""
+    indices = count()
+    escaped = text.replace("{", "{{").replace("}", "}}")
+    return NUMBER.sub(lambda _: f"{{{next(indices)}}}", escaped), NUMBER.findall(text)
+
+
+def translate_svg(svg: str, gettext: Callable[[str], str]) -> str:
+    """Return a figure with its texts and its ``aria-label`` translated."""
+
+    def translate(match: re.Match[str]) -> str:
+        text = unescape(match.group())
+        if not WORD.search(text):
+            return match.group()
+        message, numbers = extract_numbers(text)
+        return escape(gettext(message).format(*numbers), quote=True)
+
+    return TEXT.sub(translate, svg)
+
+
+def translate_drawings(app: Sphinx, doctree: nodes.document) -> None:
+    """Translate the figures of a page, or pass their messages to the gettext builder."""
+    docname = app.env.current_document.docname
+    dirs = [app.srcdir / name for name in app.config.locale_dirs]
+    catalog, has_catalog = init(dirs, app.config.language, docname)
+    for drawing in list(doctree.findall(nodes.raw)):
+        if "<svg" not in drawing.astext():
+            continue
+        if app.builder.name == "gettext":
+            # MyST-NB selects no output of a cell for this builder, so the figure is appended.
+            figure = raw("", drawing.astext(), format="html")
+            figure.source, figure.line = doctree["source"], 1
+            doctree += figure
+        elif has_catalog:
+            drawing[:] = [nodes.Text(translate_svg(drawing.astext(), catalog.gettext))]
+
+
+def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
+    """Mark paragraphs of a translated page that are in English because their source changed."""
+    docname, language = app.env.current_document.docname, app.config.language
+    if is_source_language(app.config) or not is_translated(app, docname, language):
+        return
+    kinds = BLOCKS | nodes.title | nodes.meta
+    texts = [node for node in doctree.findall(nodes.Element) if isinstance(node, kinds)]
+    texts = [node for node in texts if not isinstance(node.parent, nodes.field_body)]
+    outdated = [node for node in texts if node.get("translated") is False]
+    for node in outdated:
+        if isinstance(node, BLOCKS):
+            node["classes"].append("newer")
+            label = nodes.emphasis("", _("[newer in English]") + " ", classes=["newer-mark"])
+            node.insert(0, label)
+    if outdated:
+        print(f"{docname}: messages newer in English: {len(outdated)}; see nox -s translate")
+
+
+def write_script_messages(app: Sphinx) -> None:
+    """Write ``words.js``, which maps the English messages of scripts to their translations."""
+    path = app.srcdir / app.config.locale_dirs[0] / app.config.language / "LC_MESSAGES/sphinx.po"
+    if app.builder.format != "html" or not path.exists():
+        return
+    with path.open("rb") as file:
+        catalog = read_po(file)
+    words = {
+        message.id: message.string
+        for message in catalog
+        if message.string and any(".js" in source for source, _line in message.locations)
+    }
+    static = Path(app.outdir, "_static")
+    static.mkdir(parents=True, exist_ok=True)
+    text = f"window.words = {json.dumps(words, ensure_ascii=False)};\n"
+    (static / "words.js").write_text(text, "utf-8")
+    app.add_js_file("words.js", loading_method="defer", priority=100)
+
+
+class GlueAwareParser(Parser):  # type: ignore[misc]  # MyST-NB has no types
+    """MyST-NB's parser, which also resolves glued values in translated messages.
+
+    Sphinx parses each as a document of its own. Remove this when MyST-NB passes the values on.
+    """
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Parse a page or one of its messages."""
+        if not str(document.current_source).endswith("<translated>"):
+            super().parse(inputstring, document)
+            return
+        env = document.settings.env
+        client = SimpleNamespace(glue_data=_glue_data(env.app, env.current_document.docname))
+        document["nb_renderer"] = SimpleNamespace(renderer=SimpleNamespace(nb_client=client))
+        super().parse(inputstring, document)
+        del document["nb_renderer"]
+
+
+@cache
+def _glue_data(app: Sphinx, docname: str) -> dict[str, Any]:
+    """Return the glued values of an executed page by their names."""
+    cells = deepcopy([c for c in get_page(app, docname).cells if c.cell_type == "code"])
+    return dict(value for cell in cells for value in extract_glue_data_cell(cell))
