@@ -5,13 +5,23 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from docutils import nodes
+from docutils.utils.math import tex2unichar
 from sphinx import addnodes
-
-from _extensions.search.formulas import write_formula
 
 CODE = (nodes.literal_block, nodes.doctest_block)
 EXCLUDED = (*CODE, nodes.comment, nodes.raw, addnodes.desc_signature, addnodes.toctree)
 LABELS = {"wordings", "cited-mark", "newer-mark"}  # classes of what is not a page's own text
+KINDS = ("alpha", "bin", "fence", "op", "ord", "rel", "open", "close")
+TABLES: list[dict[str, str]] = [getattr(tex2unichar, f"math{kind}") for kind in KINDS]
+SIGNS = dict(item for table in TABLES for item in table.items())
+SIGNS |= {"dots": "…", "lVert": "‖", "lvert": "|", "rVert": "‖", "rvert": "|", "qquad": " "}
+SIGNS |= {"top": "T", "ln": "ln", "log": "log", "max": "max"}
+GROUP = r"(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|(\\[A-Za-z]+|[^\s{}]))"  # or a single sign
+FRACTION = re.compile(rf"\\t?frac{GROUP}{GROUP}")
+ROOT = re.compile(rf"\\sqrt{GROUP}")
+RAISED = re.compile(rf"\^{GROUP}")
+COMMAND = re.compile(r"\\([A-Za-z]+)|\\(.)|[{}&]")
+SUPERSCRIPTS = str.maketrans("0123456789-+nT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿᵀ")
 
 
 class Entry(NamedTuple):
@@ -35,7 +45,9 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
         ids = next(element["ids"] for element in (node, title) if element["ids"])
         lines = "\n".join(_write_text(child) for child in node[1:]).splitlines()
         text = "\n".join(" ".join(line.split()) for line in lines if line.strip())
-        synonyms = _find_index_terms(node)
+        indexes = (index for index in node.findall(addnodes.index) if _find_entry(index) is node)
+        terms = (term for index in indexes for term in index["entries"])
+        synonyms = [text for _, text, target, *_ in terms if target.startswith("index-")]
         name = " ".join(_write_text(title).split())
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
@@ -79,8 +91,37 @@ def _find_entry(node: nodes.Node) -> nodes.Element | None:
     return parent
 
 
-def _find_index_terms(entry: nodes.Element) -> list[str]:
-    """Return the terms of an entry that authors wrote with ``{index}``."""
-    indexes = (index for index in entry.findall(addnodes.index) if _find_entry(index) is entry)
-    terms = (term for index in indexes for term in index["entries"])
-    return [text for _, text, target, *_ in terms if target.startswith("index-")]
+def write_formula(latex: str) -> str:
+    r"""Return a formula as text.
+
+    >>> write_formula(r"V^{*} = \frac{s \cdot f}{b}"), write_formula(r"-1/\sqrt{n}")
+    ('V* = (s · f)/b', '−1/√n')
+    >>> write_formula(r"0, \dots, V-1"), write_formula(r"X^\top G"), write_formula("10^{-5}")
+    ('0, …, V−1', 'Xᵀ G', '10⁻⁵')
+    """
+    while FRACTION.search(latex):
+        latex = FRACTION.sub(lambda m: f"{_wrap(m[1] or m[2])}/{_wrap(m[3] or m[4])}", latex)
+    latex = ROOT.sub(lambda match: f"√{_wrap(match[1] or match[2])}", latex)
+    latex = RAISED.sub(_write_exponent, latex)
+    text = COMMAND.sub(_replace_command, latex).replace("-", "−").replace("⋅", "·")
+    return " ".join(text.split())
+
+
+def _wrap(latex: str) -> str:
+    """Return a part of a fraction or a root, in parentheses if it has several terms."""
+    return f"({latex.strip()})" if re.search(r"[-+ ]", latex.strip()) else latex
+
+
+def _write_exponent(match: re.Match[str]) -> str:
+    """Return an exponent as small digits, or after ``^`` if it has other signs."""
+    text: str = COMMAND.sub(_replace_command, match[1] or match[2])
+    if text in "*'":
+        return text
+    return text.translate(SUPERSCRIPTS) if re.fullmatch(r"[-+\dnT]+", text) else f"^{_wrap(text)}"
+
+
+def _replace_command(match: re.Match[str]) -> str:
+    name, escaped = match.groups()
+    if name:  # a sign, or a font such as \mathrm or the size of a bracket, which have none
+        return SIGNS.get(name, "")
+    return "%" if escaped == "%" else " " if escaped else ""

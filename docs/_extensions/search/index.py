@@ -49,7 +49,8 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Write the index and the pages' texts as scripts, and return the search page."""
     search = IndexBuilder(app.env, "en", {}, "")  # for Sphinx's stop words and stemmer
     search.lang.stopwords = search.lang.stopwords | FILLERS
-    labels = _read_labels(app.env)
+    trees = (tree for toc in app.env.tocs.values() for tree in toc.findall(addnodes.toctree))
+    labels = {page: label for tree in trees for label, page in tree["entries"] if label}
     pages, rows, words, scripts = [], [], [], {}
     for docname in sorted(app.env.found_docs - EXCLUDED_PAGES):
         description, stored = json.loads(_entries_path(app, docname).read_text("utf-8"))
@@ -70,18 +71,18 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     for row, code in zip(rows, codes, strict=True):
         row.extend(code)
     titles = Counter(row[1] for row in rows)
-    data = _to_json(
-        {
-            "common": [title for title, count in titles.items() if count > 3],  # weigh less
-            "pages": pages,
-            "stopWords": sorted(search.lang.stopwords),
-            "synonyms": "\n".join(_read_synonyms(app.config.language)),
-            "words": vocabulary,
-        }
-    )
-    stemmer = search.get_js_stemmer_code()
-    index = f"{stemmer}\nsiteTexts = {{}};\nsiteSections = {data};"
-    scripts = {"search-sections.js": index, **scripts}
+    synonyms = (line for line in SYNONYMS.read_text("utf-8").splitlines() if line.strip())
+    if app.config.language == "en":  # other languages have the translations of words, too
+        synonyms = (line for line in synonyms if ": " not in line)
+    data = {
+        "common": [title for title, count in titles.items() if count > 3],  # weigh less
+        "pages": pages,
+        "stopWords": sorted(search.lang.stopwords),
+        "synonyms": "\n".join(line for line in synonyms if not line.startswith("#")),
+        "words": vocabulary,
+    }
+    index = f"siteTexts = {{}};\nsiteSections = {_to_json(data)};"
+    scripts = {"search-sections.js": f"{search.get_js_stemmer_code()}\n{index}", **scripts}
 
     static = Path(app.outdir, "_static")
     shutil.rmtree(static / "sections", ignore_errors=True)
@@ -114,28 +115,9 @@ def insert_finder(
     app.add_js_file("search.js", loading_method="defer")
 
 
-def _read_labels(env: BuildEnvironment) -> dict[str, str]:
-    """Return the short titles of pages in tables of contents."""
-    trees = (tree for toc in env.tocs.values() for tree in toc.findall(addnodes.toctree))
-    return {docname: label for tree in trees for label, docname in tree["entries"] if label}
-
-
-def _read_synonyms(language: str) -> list[str]:
-    """Return the groups of synonyms, and for other languages the translations of their words."""
-    lines = SYNONYMS.read_text("utf-8").splitlines()
-    lines = [line for line in lines if line.strip() and not line.startswith("#")]
-    return [line for line in lines if language != "en" or ": " not in line]
-
-
 def _to_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _entries_path(app: Sphinx, docname: str) -> Path:
     return Path(app.doctreedir, f"{docname}.sections.json")
-
-
-def find_pages_without_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Return the pages without stored entries, as after a link check, which stores none."""
-    docnames = env.found_docs - EXCLUDED_PAGES if app.builder.format == "html" else set()
-    return sorted(name for name in docnames if not _entries_path(app, name).exists())

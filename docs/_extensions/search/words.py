@@ -52,7 +52,9 @@ def read_entry(entry: Entry, language: SearchLanguage) -> EntryWords:
 def read_words(text: str, language: SearchLanguage) -> list[str]:
     """Return the words of a text: stems, and stop words as they are."""
     text = PARTS.sub(" ", STAR.sub(" star ", NEGATION.sub(" not", text)))
-    words = re.findall(r"[^\W_]+", HAN.sub(_write_bigrams, text).lower())
+    # Chinese has no spaces between words, so pairs of characters are read.
+    text = HAN.sub(lambda run: f" {' '.join(map(''.join, itertools.pairwise(run[0])))} ", text)
+    words = re.findall(r"[^\W_]+", text.lower())
     words = [word for word in words if not word.isdigit() or len(word) == NUMBER_DIGITS]
     return [_stem(word, language) if _is_content(word, language) else word for word in words]
 
@@ -78,11 +80,8 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
         steps = itertools.pairwise([-1, *sorted(numbers[word] for word in words)])
         return "".join(chr(FIRST_CHARACTER + end - start - 1) for start, end in steps)
 
-    frequent = {
-        word
-        for word, count in Counter(w for e in entries for w in e.body).items()
-        if count > MAX_ENTRIES
-    }
+    body_counts = Counter(word for entry in entries for word in entry.body)
+    frequent = {word for word, count in body_counts.items() if count > MAX_ENTRIES}
     codes = []
     for entry in entries:
         lists = ["\n".join(map(encode, words)) for words in (entry.names, entry.errors)]
@@ -92,11 +91,6 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
 
 def _is_content(word: str, language: SearchLanguage) -> bool:
     return len(word) > 1 and word not in language.stopwords
-
-
-def _write_bigrams(match: re.Match[str]) -> str:
-    """Return the bigrams of Chinese characters, which are written without spaces between words."""
-    return f" {' '.join(a + b for a, b in itertools.pairwise(match.group()))} "
 
 
 @cache  # most words occur on many pages

@@ -22,9 +22,8 @@ def _mask_numbers(text: str) -> str:
 
 def read_recordings(docs: Path) -> list[dict[str, Any]]:
     """Return the recordings in ``docs/wordings``, ordered by their torch version."""
-    recordings = []
-    for path in (docs / "wordings").glob("*.json"):
-        recordings.append(json.loads(path.read_text("utf-8")) | {"path": path})
+    paths = (docs / "wordings").glob("*.json")
+    recordings = [json.loads(path.read_text("utf-8")) | {"path": path} for path in paths]
     return sorted(recordings, key=lambda recording: Version(recording["torch"]))
 
 
@@ -57,8 +56,8 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
     library = "SciPy" if "scipy" in tags else "torch"  # the library that raises the error
     all_versions = {Version(r[library.lower()]).public for r in recordings}
     tested = {Version(r[library.lower()]).public for r in recordings if code in r["messages"]}
-    versions = (sorted(group, key=Version) for group in (tested, all_versions - tested))
-    notes = [_version_note(groups, expected, library, *versions)]
+    untested = _join(all_versions - tested)
+    notes = [_version_note(groups, expected, library, _join(tested), untested)]
     if "recorded" in tags:
         notes.insert(0, _paragraph(_("Recorded, not run in this build.")))
     elif "remove-output" in tags:  # the output fills pages; show the part that is compared
@@ -69,28 +68,23 @@ def insert_versions(cell: nodes.Element, recordings: list[dict[str, Any]]) -> li
 
 
 def _version_note(
-    groups: list[tuple[str, str]],
-    expected: str,
-    library: str,
-    tested: list[str],
-    untested: list[str],
+    groups: list[tuple[str, str]], expected: str, library: str, tested: str, untested: str
 ) -> nodes.Element:
     """Return a sentence if all tested versions raise the expected message, and else a table."""
     if not groups:
         return _paragraph(_("Not tried with another torch yet."))
     if len(groups) == 1 and groups[0][1] == expected:
-        if not untested:
-            return _paragraph(_("Same message in {0} {1}.").format(library, _join(tested)))
         text = _("Same message in {0} {1}; not tried with {2}.")
-        return _paragraph(text.format(library, _join(tested), _join(untested)))
+        text = text if untested else _("Same message in {0} {1}.")
+        return _paragraph(text.format(library, tested, untested))
     phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
     rows = [[versions, phrases.get(message, message)] for versions, message in groups]
     header = [str(_("tried with torch")), str(_("worded as"))]
     return build_table(header, rows, "wordings", "spans")
 
 
-def _join(names: list[str]) -> str:
-    *first, last = names
+def _join(versions: set[str]) -> str:
+    *first, last = sorted(versions, key=Version) or [""]
     return _("{0} and {1}").format(_(", ").join(first), last) if first else last
 
 
