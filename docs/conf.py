@@ -33,7 +33,7 @@ gettext_additional_targets = ["index"]  # index terms, for the search
 templates_path = ["_templates"]  # each template says what it changes in the theme
 
 # The cache of executed pages has a folder for each set of versions and of kernel settings. What a
-# page read of the package is recorded when it runs; see _extensions/run/cache.py.
+# page read of the package is recorded when it runs; see _extensions/run/pages.py.
 RUN = ROOT / "docs" / "_extensions" / "run"
 SCRIPTS = [RUN / "kernel.py", RUN / "settings.py", *sorted((RUN / "observer").rglob("*.py"))]
 SETTINGS = [ROOT / "constraints.txt", *SCRIPTS]

@@ -1,8 +1,7 @@
 """The checks of a cell are read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
-from _extensions.claims.cells import could_fail_unseen, find_kinds, join_kinds
-from _extensions.claims.faults import check_cell
+from _extensions.claims.cells import check_cell, could_fail_unseen, find_kinds, join_kinds
 from _extensions.run.kernel import merge_streams
 from nbformat import v4
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from _extensions.notebooks.cells import remove_glue, select_outputs
-from _extensions.run.cache import load_execution
-from _extensions.run.pages import read_page
+from _extensions.run.pages import load_execution, read_page
 from packaging.requirements import Requirement
 from served import LANGUAGES, ROOT, SOURCES
 

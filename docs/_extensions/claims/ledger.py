@@ -137,22 +137,14 @@ def _list_pages(app: Sphinx, docname: str, captions: list[str]) -> list[nodes.No
 
 def _order_pages(env: BuildEnvironment, captions: list[str]) -> list[str]:
     """Return the pages under these captions of the sidebar."""
-    order: list[str] = []
-
-    def visit(page: str) -> None:
-        if page not in order:
-            order.append(page)
-            for inner in env.toctree_includes.get(page, []):
-                visit(inner)
-
-    root = env.config.root_doc
+    order, root = list[str](), env.config.root_doc
     if FIRST_CAPTION in captions:
         order += [root, *(page for page in FOOTER if page in env.found_docs)]
     for tree in env.get_doctree(root).findall(addnodes.toctree):
         if (tree["caption"] or FIRST_CAPTION) in captions:
             for page in tree["includefiles"]:
-                visit(page)
-    return order
+                order += [page, *env.toctree_includes.get(page, [])]
+    return list(dict.fromkeys(order))
 
 
 def add_footer(

@@ -10,7 +10,7 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.nodes import get_node_line
 
-from _extensions.claims.faults import check_cell, find_stderr_fault, has_failed
+from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
 from _extensions.claims.sentence import CODE, find_sentence, write_prose
 from _extensions.run.pages import get_page

@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from _extensions.explorer.texts import GUESSES, SWITCHES, TITLES, WHY, WORDS
-from _extensions.run.cache import package_folder
+from _extensions.run.pages import package_folder
 
 LOG = logging.getLogger(__name__)
 TEMPLATE = Environment(

@@ -11,8 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from _extensions.run import kernel
-from _extensions.run.cache import store_execution
-from _extensions.run.pages import Page, get_page
+from _extensions.run.pages import Page, get_page, store_execution
 
 MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has imported torch
 

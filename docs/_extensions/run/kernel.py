@@ -18,10 +18,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 
-from _extensions.run.cache import package_folder
 from _extensions.run.forked_kernel import ForkedKernel, fork_server
 from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
-from _extensions.run.pages import Page
+from _extensions.run.pages import Page, package_folder
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 
 START_S = 120  # a kernel imports torch, on a busy machine

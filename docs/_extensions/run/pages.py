@@ -1,11 +1,19 @@
-"""The record of each page: its source and cells, read once in a build, and their outputs."""
+"""The record of each page: its source and cells, read once in a build, and their stored outputs.
+
+MyST-NB takes outputs from the cache by the code of the cells alone. A record is removed here when
+a file that the page read has changed, before MyST-NB can use it; then the page is executed again.
+"""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from myst_nb.core.read import (
     MystMetadataParsingError,
     is_myst_markdown_notebook,
@@ -17,12 +25,24 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import SphinxError
 
-from _extensions.run.cache import Run, load_execution
+from _extensions.run.observer.sitecustomize import digest
 
 FRONT_MATTER = re.compile(r"\A---\n(.*?)^---$", re.DOTALL | re.MULTILINE)
 TITLE = re.compile(r"^# ", re.MULTILINE)
 LINK_TARGET = re.compile(r"^(?:# .*|\(\S+\)=)$", re.MULTILINE)  # a title or label
 SYNTAX = MdParserConfig(enable_extensions={"colon_fence"})  # it decides where cells begin
+
+
+@dataclass
+class Run:
+    """The last run of the cells of a page."""
+
+    failed: bool = True
+    digests: dict[str, str] = field(default_factory=dict)  # by path, of what the cells read
+    assertions: int = 0
+    powerless: list[tuple[int, int, str]] = field(default_factory=list)  # cell, line in it, reason
+    execution_seconds: float = 0.0  # MyST-NB's name; its table of run times shows it
+    executed_at: float = 0.0  # as of time.time()
 
 
 @dataclass
@@ -129,3 +149,37 @@ def replace_source(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = page.text
     if page.fault:
         source[0] = "\n\n".join(LINK_TARGET.findall(page.text)) or "# Unreadable"
+
+
+@cache
+def package_folder() -> Path:
+    """Return the folder of the package that pages import."""
+    spec = find_spec("lookup_matmul")  # an import would load torch
+    assert spec
+    return Path(str(spec.origin)).absolute().parent
+
+
+def load_execution(notebook: NotebookNode, cache_path: str) -> tuple[NotebookNode, Run] | None:
+    """Return the cells with their outputs, and their run; remove it if it is outdated or failed."""
+    cache = _open_cache(cache_path)
+    try:
+        record = cache.match_cache_notebook(notebook)
+    except KeyError:  # not executed
+        return None
+    run = Run(**record.data)
+    read = run.digests.items()
+    if run.failed or any(digest(package_folder() / path) != value for path, value in read):
+        cache.remove_cache(record.pk)
+        return None
+    return cache.merge_match_into_notebook(notebook)[1], run
+
+
+def store_execution(notebook: NotebookNode | None, uri: str, cache_path: str, run: Run) -> None:
+    """Store outputs where MyST-NB takes them; those of a failed run serve only this build."""
+    bundle = CacheBundleIn(notebook, uri, data=asdict(run))
+    _open_cache(cache_path).cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+@cache
+def _open_cache(path: str) -> JupyterCacheAbstract:
+    return get_cache(path)

@@ -8,8 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from hashlib import sha256
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec, source_from_cache
+from importlib.util import source_from_cache
 from pathlib import Path
 from typing import Any
 
@@ -86,15 +85,5 @@ def observe() -> None:
     sys.addaudithook(refuse_network)
 
 
-def _run_next_sitecustomize() -> None:
-    """Run the module of this name that the machine has itself, if it has one."""
-    path = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
-    spec = PathFinder.find_spec("sitecustomize", path)
-    if spec and spec.loader:
-        spec.loader.exec_module(module_from_spec(spec))
-
-
-if __name__ == "sitecustomize":
-    if LOG_VARIABLE in os.environ:
-        observe()
-    _run_next_sitecustomize()
+if __name__ == "sitecustomize" and LOG_VARIABLE in os.environ:
+    observe()
