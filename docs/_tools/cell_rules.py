@@ -1,7 +1,6 @@
-"""Rules for the code of a page, read with Python's own parser; see page_rules.py.
+"""Rules for the code of a page; while it runs, ``disturb`` finds more assertions that cannot fail.
 
-While a page runs, ``docs/_extensions/run/observer/disturb`` finds assertions that cannot fail for
-other reasons than those here.
+See page_rules.py and ``docs/_extensions/run/observer/disturb``.
 """
 
 import ast
@@ -114,10 +113,7 @@ def never_run(page: Page) -> Findings:
 
 
 def portable(page: Page) -> Findings:
-    """Find code that installs packages or names a path of one machine.
-
-    The kernel itself refuses the network, and files that a cell leaves behind.
-    """
+    """Find code that installs packages or names a path; the kernel refuses network and files."""
     for cell in read_cells(page):
         for pattern, message in UNPORTABLE.items():
             for match in re.finditer(pattern, cell.code):

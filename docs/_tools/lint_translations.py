@@ -1,7 +1,4 @@
-"""Check that each translation keeps the roles, links, formulas, code and numbers of its message.
-
-The build shows messages without a translation, and fuzzy ones, in English and names their page.
-"""
+"""Check that each translation keeps the roles, links, formulas, code and numbers of its message."""
 
 import re
 import sys

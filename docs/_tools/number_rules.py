@@ -27,10 +27,7 @@ LINK = re.compile(r"\]\(([\w./-]+\.md)[#)]")
 
 
 def untraced(page: Page) -> Findings:
-    """Find numbers in no code of the page, nor in that of a page linked in the same paragraph.
-
-    Outputs do not count: they change with the machine or a version, and the sentence would not.
-    """
+    """Find numbers in no code of the page or of those linked beside them; outputs change alone."""
     in_code = _find_numbers(page)
     for paragraph in _read_paragraphs(page.text):
         paths = [page.path.parent / name for _, text in paragraph for name in LINK.findall(text)]

@@ -1,7 +1,4 @@
-"""Rules for the text of a page: each yields the lines that break it, with a message.
-
-A message says what is on the page, why that is a problem, and how to fix it.
-"""
+"""Rules for the text of a page: each yields lines, with the problem, its reason and its remedy."""
 
 import re
 from collections.abc import Iterator

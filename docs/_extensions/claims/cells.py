@@ -69,10 +69,7 @@ def is_glue(statement: ast.stmt) -> bool:
 
 
 def could_fail_unseen(source: str, expected: str) -> bool:
-    """Return whether a cell that is expected to raise has an assertion that may not be reached.
-
-    The last call is exempt if an AssertionError is expected, since it may be what raises it.
-    """
+    """Return whether an assertion may not be reached; the last may be the expected error itself."""
     body = parse_cell(source).body
     last = _value(body[-1]) if body and isinstance(body[-1], ast.Expr) else None
     allowed = last if expected.startswith("AssertionError") else None

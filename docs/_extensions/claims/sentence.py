@@ -12,10 +12,7 @@ CODE = "cell_code"
 
 
 def find_sentence(place: nodes.Element) -> str:
-    """Return the last sentence before a node in its section, or an empty string.
-
-    Sentences are on lines of their own. A cited sentence is returned only if there is no other.
-    """
+    """Return the last sentence before a node in its section, or a cited one if all are."""
     last, before = "", _find_previous(place)
     while before is not None:
         paragraphs = (n for n in before.findall() if isinstance(n, nodes.paragraph | nodes.caption))

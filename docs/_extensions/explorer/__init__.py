@@ -1,7 +1,4 @@
-"""The ``{explorer}`` directive, which wraps the next figure in ``<lookup-explorer>``.
-
-Without JavaScript the figure is shown; ``_static/explorer.js`` replaces it.
-"""
+"""The ``{explorer}`` directive, which wraps the figure that ``_static/explorer.js`` replaces."""
 
 import json
 from collections.abc import Callable

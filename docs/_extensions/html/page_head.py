@@ -1,7 +1,4 @@
-"""Select the scripts that each page loads, and write its Content-Security-Policy.
-
-Every template in ``docs/_templates`` names what it replaces in the theme, and when it can go.
-"""
+"""Select the scripts that each page loads, and write its Content-Security-Policy."""
 
 import base64
 from hashlib import sha256

@@ -1,7 +1,4 @@
-"""Merge style sheets into one that has only rules for the site's pages.
-
-Its rules also apply on paper and without scripts. ``site_files.py`` reads and writes the files.
-"""
+"""Merge style sheets into one with only the rules of the site's pages, also for paper."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,10 +26,7 @@ def find_names_in_script(script: str) -> set[str]:
 
 
 def purge(sheets: Mapping[str, str], used: set[str]) -> str:
-    """Return the rules of style sheets, by their names, that apply to the names that are used.
-
-    A syntax error outside of a declaration raises ``ValueError``.
-    """
+    """Return the rules that apply to used names; ``ValueError`` names a sheet with an error."""
     nodes = [node for name, css in sheets.items() for node in _parse(name, css)]
     return "".join(_write_rules(nodes, used))
 

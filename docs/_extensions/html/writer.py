@@ -38,25 +38,19 @@ class AccessibleTranslator(HTML5Translator):
         self.body[start:] = [piece.replace(old, new) for piece in self.body[start:]]
 
     def starttag(self, node: Any, tagname: str, *arguments: Any, **attributes: Any) -> str:
-        """Name the frames of tables and HTML outputs, unless a figure has a name of its own.
-
-        A source is a list item: DPub-ARIA 1.1 deprecates the role that docutils writes.
-        """
+        """Name the frames of tables and HTML outputs, unless a figure has a name of its own."""
         is_html_output = isinstance(node, nodes.raw) and "output" in node["classes"]
         if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
             name = self.attval(_("Table: {0}").format(find_section_title(node)))
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
-            attributes["role"] = "listitem"
+            attributes["role"] = "listitem"  # DPub-ARIA 1.1 deprecates the role of docutils
         elif is_html_output and "<svg" not in node.astext():
             attributes |= {"role": "group", "aria-label": _("output")}
         return str(super().starttag(node, tagname, *arguments, **attributes))
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
-        """Hide the link beside a heading from the tab key and from screen readers.
-
-        It would be the last word of the heading's name, and the list of contents has the same link.
-        """
+        """Hide the link beside a heading, which would be the last word of the heading's name."""
         start = len(self.body)
         super().add_permalink_ref(node, title)
         self._replace_since(start, "<a ", '<a aria-hidden="true" tabindex="-1" ')
@@ -83,10 +77,7 @@ class AccessibleTranslator(HTML5Translator):
             self._replace_since(start, "<pre", f'<pre role="group" aria-label="{name}"')
 
     def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # docutils' name
-        """Keep *one-hot* on one line of a heading with a word joiner, which has no width.
-
-        Each word of inline code gets no element of its own: the style sheet lets code break.
-        """
+        """Keep *one-hot* on one line of a heading, and give words of code no elements."""
         unbroken = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
         depth = self.protect_literal_text
         if isinstance(node.parent, nodes.literal):

@@ -20,10 +20,7 @@ INDEX = "genindex"  # whose entries are not translated
 
 
 class TranslationBuilder(StandaloneHTMLBuilder):
-    """HTML builder that writes the pages of a language into a folder of the English site.
-
-    Only translated pages are written; links to all others lead to the folder above.
-    """
+    """HTML builder that writes translated pages only; other links lead to the folder above."""
 
     search = False  # ``search.index`` replaces Sphinx's index and search page
 

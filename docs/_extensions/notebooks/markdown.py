@@ -1,7 +1,4 @@
-"""Convert resolved docutils nodes to Markdown that any notebook renders.
-
-An unknown kind of node causes a warning, so that no content disappears silently.
-"""
+"""Convert docutils nodes to Markdown that any notebook renders, with a warning of unknown nodes."""
 
 import re
 from collections.abc import Callable, Iterable

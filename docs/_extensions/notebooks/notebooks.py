@@ -1,7 +1,6 @@
-"""Write the notebook of each executed page from its resolved doctree and its executed cells.
+"""Write the notebook of each executed page, which needs neither the site nor MyST-NB.
 
-A notebook needs neither the site nor MyST-NB: glued values are part of its text, links lead to the
-site or become plain text, and cited sources are listed at the end.
+Glued values are part of its text, and links lead to the site or become plain text.
 """
 
 import json

@@ -25,10 +25,7 @@ def add_wheel_links(_app: Sphinx, config: Config) -> None:
 
 
 def build_wheel(app: Sphinx, exception: Exception | None) -> None:
-    """Build the wheel with hatchling itself, which needs neither an environment nor a network.
-
-    A build with warnings gets no wheel: a warning may concern a file that the wheel would contain.
-    """
+    """Build the wheel, but not with warnings, which may concern a file in it."""
     is_english_site = app.builder.name == "html" and is_source_language(app.config)
     if is_english_site and not (exception or app._warncount):
         list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))

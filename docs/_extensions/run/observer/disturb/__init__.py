@@ -1,9 +1,8 @@
 """Repeat each assertion of a page with changed operands until the repetition fails.
 
-A kernel imports this package when it starts. Its transformer rewrites ``assert`` statements and
-calls of functions named ``assert_*``, so that their operands are evaluated once, the check runs on
-them, and, if it held, the comparison alone is repeated with one changed operand at a time. An
-assertion that holds for every change cannot fail, and ``run_page`` in ``kernel.py`` reports it.
+Its transformer rewrites ``assert`` and calls of ``assert_*``, so that their operands are evaluated
+once and, if the check held, the comparison alone is repeated with one changed operand at a time.
+An assertion that holds for every change cannot fail, and ``run_page`` in ``kernel.py`` reports it.
 """
 
 import ast
