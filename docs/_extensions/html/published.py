@@ -18,13 +18,6 @@ from sphinx.locale import _
 from _extensions.paths import is_source_language, is_translated
 
 NOT_FOUND = "404"
-NOT_FOUND_HEAD = """<base href="{}"><meta name="robots" content="noindex">
-<meta name="description" content="There is no page at this address; the first page leads to all.">
-"""
-NOT_FOUND_BODY = """<h1>This page does not exist</h1>
-<p>The address may be misspelled, or the page may have been renamed.
-The <a href="index.html">first page</a> and the list of pages beside this text lead to all others,
-and <a href="search.html">the search</a> finds a word in them.</p>"""
 
 
 def check_addresses(app: Sphinx) -> None:
@@ -52,17 +45,15 @@ def add_repository_links(_app: Sphinx, config: Config) -> None:
 def collect_404_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield the page that a host shows for an address without one."""
     if app.config.html_baseurl and is_source_language(app.config):
-        yield NOT_FOUND, {"title": "Page not found", "body": NOT_FOUND_BODY}, "page.html"
+        context = {"title": "Page not found", "base": app.config.html_baseurl}
+        yield NOT_FOUND, context, "404.html"
 
 
 def add_page_description(
-    app: Sphinx, page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
+    app: Sphinx, _page: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Add the metadata for previews; make the links of the 404 page independent of its address."""
-    if page == NOT_FOUND:
-        context["pageurl"] = None
-        context["metatags"] = NOT_FOUND_HEAD.format(escape(app.config.html_baseurl))
-    elif tree is not None:
+    """Add the metadata for previews."""
+    if tree is not None:
         tags = (tag for tag in tree.findall(nodes.meta) if tag["name"] == "description")
         context["description"] = next((tag["content"] for tag in tags), "")
         context["card"] = f"{app.config.html_baseurl}_static/card.png"
