@@ -16,8 +16,6 @@ from sphinx.errors import ConfigError
 from _extensions import paths
 from _extensions.paths import SOURCE_LANGUAGE, is_source_language, is_translated
 
-INDEX = "genindex"  # whose entries are not translated
-
 
 class TranslationBuilder(StandaloneHTMLBuilder):
     """HTML builder that writes translated pages only; other links lead to the folder above."""
@@ -26,7 +24,7 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
     def is_english_only(self, docname: str) -> bool:
         """Return whether a link to this page leads out of the folder of this language."""
-        is_page = docname == INDEX or docname in self.env.found_docs
+        is_page = docname == "genindex" or docname in self.env.found_docs
         if is_source_language(self.config) or not is_page:
             return False
         return not is_translated(self._app, docname, self.config.language)
@@ -39,11 +37,6 @@ class TranslationBuilder(StandaloneHTMLBuilder):
     def get_outdated_docs(self) -> Any:
         """Yield the outdated pages of this language."""
         return (name for name in super().get_outdated_docs() if not self.is_english_only(name))
-
-    def write_genindex(self) -> None:
-        """Write the index in English only."""
-        if is_source_language(self.config):
-            super().write_genindex()
 
     def write_documents(self, docnames: Set[str]) -> None:
         """Write the pages of this language; resolve the others, for the entries of the search."""
@@ -60,6 +53,7 @@ def set_base_address(_app: Sphinx, config: Config) -> None:
         raise ConfigError(f"the language is {config.language!r}, {expected}")
     if config.html_baseurl:
         config.html_baseurl += paths.language_folder(config)
+    config.html_use_index = is_source_language(config)  # its entries are not translated
 
 
 def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
