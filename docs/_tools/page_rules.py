@@ -98,6 +98,7 @@ def unproved(page: Page) -> Findings:
     """
     source_lines, lines = page.text.splitlines(), read_prose(page.text) if page.notebook else []
     headings = [line.number for line in lines if line.element in HEADINGS]
+    opening_end = headings[1] if len(headings) > 1 else len(source_lines)
     for line in lines:
         text = source_lines[line.number - 1]  # with its links and roles
         claim = EQUAL_BITS.search(text)
@@ -105,7 +106,7 @@ def unproved(page: Page) -> Findings:
         if not claim or not is_text or "](" in text or NEGATION.search(text[: claim.start()]):
             continue
         proofs = [cell for k, cell in enumerate(page.cells) if page.lines[k] >= line.number]
-        if line.number > [*headings, len(source_lines), len(source_lines)][1]:
+        if line.number > opening_end:
             following = "\n".join(["", *source_lines[line.number :]])
             paragraph = following.partition("```{code-cell}")[0].rstrip()
             code_cells = takewhile(lambda cell: cell.cell_type == "code", proofs)

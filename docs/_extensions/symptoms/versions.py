@@ -74,8 +74,9 @@ def _version_note(
     if not groups:
         return _paragraph(_("Not tried with another torch yet."))
     if len(groups) == 1 and groups[0][1] == expected:
-        text = _("Same message in {0} {1}; not tried with {2}.")
-        text = text if untested else _("Same message in {0} {1}.")
+        text = _("Same message in {0} {1}.")
+        if untested:
+            text = _("Same message in {0} {1}; not tried with {2}.")
         return _paragraph(text.format(library, tested, untested))
     phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
     rows = [[versions, phrases.get(message, message)] for versions, message in groups]
