@@ -161,6 +161,9 @@ PURGED = [
     (".gone p, #gone, video{color:red}", ""),
     (".by-script{color:red}", ".by-script{color:red}"),
     ("@media print{.gone{color:red}.a{top:0}}", "@media print{.a{top:0}}"),
+    ("p{--x:1;--y:2;color:var(--y)}", "p{--y:2;color:var(--y)}"),
+    ("p{--of-page:1}", "p{--of-page:1}"),
+    ("@keyframes turn{to{top:0}}", ""),
     (
         "html[data-theme=light] p{color:red}",
         "html:not([data-theme=dark]) p{color:red}@media print{html[data-theme=dark] p{color:red}}",
@@ -177,7 +180,7 @@ PURGED = [
 @pytest.mark.parametrize(("css", "expected"), PURGED)
 def test_rules_that_cannot_apply_are_dropped(css, expected):
     """Names in parentheses do not count, and both schemes apply in print and without scripts."""
-    page = find_names_in_page('<html><p class="a"></p></html>')
+    page = find_names_in_page('<html><p class="a" style="top: var(--of-page)"></p></html>')
     script = find_names_in_script('p.classList.add("by-script")')
     assert purge({"a.css": css}, page | script) == expected
 

@@ -8,6 +8,9 @@ import tinycss2
 from tinycss2 import ast
 
 NESTING = {"media", "supports", "layer", "container"}
+PROPERTY = re.compile(r"--[\w-]+")
+WORD = re.compile(r"[\w-]+")
+REFERENCE = re.compile(r"var\(\s*--[\w-]+|animation[\w-]*:[^;}]*")
 ROOT = r"(?:\bhtml|:is\(html, ?body\))"  # as the theme and MyST-NB select it
 LIGHT = re.compile(rf"""{ROOT}\[data-theme=["']?light["']?\]""")
 DARK = re.compile(rf"""{ROOT}\[data-theme=["']?dark["']?\]""")
@@ -15,20 +18,29 @@ EITHER = re.compile(rf"{ROOT}\[data-theme\]")
 
 
 def find_names_in_page(html: str) -> set[str]:
-    """Return the classes, ids and elements of a page."""
+    """Return the classes, ids, elements and custom properties that a page uses."""
     attributes = " ".join(re.findall(r'\b(?:class|id)="([^"]*)"', html)).split()
-    return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html)}
+    return {*attributes, *re.findall(r"<([a-zA-Z][\w-]*)", html), *PROPERTY.findall(html)}
 
 
 def find_names_in_script(script: str) -> set[str]:
     """Return every word of a script, since each may be a name that it adds to a page."""
-    return set(re.findall(r"[\w-]+", script))
+    return set(WORD.findall(script))
 
 
 def purge(sheets: Mapping[str, str], used: set[str]) -> str:
-    """Return the rules that apply to used names; ``ValueError`` names a sheet with an error."""
+    """Return the rules of style sheets, by their names, that apply to the names that are used.
+
+    Custom properties and keyframes are kept if a remaining rule refers to them. A syntax error
+    outside of a declaration raises ``ValueError``.
+    """
     nodes = [node for name, css in sheets.items() for node in _parse(name, css)]
-    return "".join(_write_rules(nodes, used))
+    text, remaining = "", "".join(sheets.values())
+    while remaining != text:
+        text = remaining
+        references = used.union(*map(WORD.findall, REFERENCE.findall(text)))
+        remaining = "".join(_write_rules(nodes, used, references))
+    return text
 
 
 def _parse(name: str, css: str) -> list[ast.Node]:
@@ -45,14 +57,14 @@ def _parse(name: str, css: str) -> list[ast.Node]:
     return parsed
 
 
-def _write_rules(nodes: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
+def _write_rules(nodes: Iterable[ast.Node], used: set[str], references: set[str]) -> Iterator[str]:
     """Yield the text of each rule that can apply."""
     for node in nodes:
         if isinstance(node, ast.QualifiedRule):
             lists = groupby(node.prelude, key=lambda token: token == ",")
             selectors = [list(tokens) for is_comma, tokens in lists if not is_comma]
             matching = [_write_tokens(s).strip() for s in selectors if _can_apply(s, used)]
-            if matching and (body := _write_declarations(node.content)):
+            if matching and (body := _write_declarations(node.content, references)):
                 yield from _write_for_both_schemes(matching, body)
         if not isinstance(node, ast.AtRule):
             continue
@@ -62,9 +74,9 @@ def _write_rules(nodes: Iterable[ast.Node], used: set[str]) -> Iterator[str]:
                 yield f"@{keyword}{prelude};"
         elif keyword in NESTING:
             nested = tinycss2.parse_blocks_contents(node.content, True, True)
-            if text := "".join(_write_rules(nested, used)):
+            if text := "".join(_write_rules(nested, used, references)):
                 yield f"@{keyword}{prelude}{{{text}}}"
-        else:
+        elif not keyword.endswith("keyframes") or prelude.strip() in references:
             yield f"@{keyword}{prelude}{{{_write_tokens(node.content)}}}"
 
 
@@ -97,13 +109,14 @@ def _write_for_both_schemes(selectors: list[str], body: str) -> Iterator[str]:
         yield f"{system_is_dark}{{{','.join(without_script)}{{{body}}}}}"
 
 
-def _write_declarations(content: list[ast.Node]) -> str:
-    """Return the body of a rule without comments and needless space."""
+def _write_declarations(content: list[ast.Node], references: set[str]) -> str:
+    """Return the body of a rule without comments, needless space and unused properties."""
     declarations = []
     for part in tinycss2.parse_blocks_contents(content, True, True):
         if isinstance(part, ast.Declaration):
             text = f"{part.name}:{_write_tokens(part.value).strip()}"
-            declarations.append(f"{text}!important" if part.important else text)
+            if part.name in references or not PROPERTY.match(part.name):
+                declarations.append(f"{text}!important" if part.important else text)
         elif not isinstance(part, ast.ParseError):
             declarations.append(_write_tokens([part]))
     return ";".join(declarations)
