@@ -78,7 +78,7 @@ def _version_note(
         if untested:
             text = _("Same message in {0} {1}; not tried with {2}.")
         return _paragraph(text.format(library, tested, untested))
-    phrases = {expected: str(_("as above")), "no error": str(_("no error"))}
+    phrases = {expected: str(_("as above the table")), "no error": str(_("no error"))}
     rows = [[versions, phrases.get(message, message)] for versions, message in groups]
     header = [str(_("tried with torch")), str(_("worded as"))]
     return build_table(header, rows, "wordings", "spans")
