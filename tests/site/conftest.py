@@ -87,6 +87,22 @@ def browser():
 
 
 @pytest.fixture
+def emulate(browser):
+    """Return a function that emulates a medium and a reader's preferences during a test."""
+
+    def set_media(media="", **preferences):
+        features = [
+            {"name": f"prefers-{name.replace('_', '-')}", "value": value}
+            for name, value in preferences.items()
+        ]
+        emulated = {"media": media, "features": features}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
+
+    yield set_media
+    set_media()
+
+
+@pytest.fixture
 def without_scripts(browser):
     """Disable scripts in the browser."""
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})

@@ -19,31 +19,28 @@ TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(arguments[argume
 ADD_SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
 
 
-class QuietHandler(SimpleHTTPRequestHandler):
-    """Serves files without logging each request."""
-
-    def log_message(self, *_arguments):
-        """Log nothing."""
-
-
-class DeferringHandler(QuietHandler):
-    """Serves pages and style sheets at once, other files after a request for ``/all-else``."""
+class Handler(SimpleHTTPRequestHandler):
+    """Serves pages and style sheets at once, and other files while the gate is open."""
 
     gate = threading.Event()
+    gate.set()
 
     def do_GET(self):
-        """Send a file."""
+        """Send a file; a request for ``/all-else`` opens the gate."""
         if self.path == "/all-else":
             self.gate.set()
         elif not self.path.partition("?")[0].endswith((".html", ".css")):
             self.gate.wait(LONG)
         super().do_GET()
 
+    def log_message(self, *_arguments):
+        """Log nothing."""
+
 
 @contextmanager
-def serve(folder, handler=QuietHandler):
+def serve(folder):
     """Serve a folder on the loopback device, and yield the address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
@@ -75,14 +72,19 @@ def soup(path):
     return BeautifulSoup(path.read_text("utf-8"), "html.parser")
 
 
-def open_page(browser, address, name, width, scheme):
-    """Open a page in a window of this width and with the light or dark scheme."""
+def find(parent, selector):
+    """Return the first element within a page or an element that matches a selector."""
+    return parent.find_element("css selector", selector)
+
+
+def open_page(browser, address, name, width=1300, scheme="light", script=""):
+    """Open a page in a window of this width, with the light or dark scheme, and run a script first."""
     resize(browser, width)
-    source = f"localStorage.setItem('mode', '{scheme}'); localStorage.setItem('theme', '{scheme}')"
-    script = browser.execute_cdp_cmd(ADD_SCRIPT, {"source": source})
+    source = f"{script}; localStorage.mode = localStorage.theme = '{scheme}'"
+    added = browser.execute_cdp_cmd(ADD_SCRIPT, {"source": source})
     browser.get_log("browser")
     browser.get(f"{address}/{name}.html")
-    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
 
 def resize(browser, width):

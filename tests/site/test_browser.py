@@ -6,30 +6,17 @@ import axe
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import (
-    SOURCES,
-    DeferringHandler,
-    errors,
-    open_page,
-    resize,
-    serve,
-    wait,
-    wait_for_frames,
-)
+from served import SOURCES, Handler, errors, find, open_page, resize, wait, wait_for_frames
 
 # For each scheme, widths in CSS pixels, each with the smallest font size in figures.
 VIEWS = {"light": {320: 8.8, 1300: 10.5}, "dark": {390: 10.5}}
 PAGES = [*SOURCES, "genindex", "search"]  # Sphinx adds the last two
 # One page of each kind, for tests that take seconds per page.
-KINDS = [
-    "index",
-    "explorer",
-    "search",
-    "symptoms",
-    "reference/figures",
-    "tutorials/lookup-is-matmul",
-    "tutorials/is-the-product-ever-faster",
-]
+KINDS = ["index", "explorer", "search", "symptoms", "reference/figures"]
+KINDS += ["tutorials/lookup-is-matmul", "tutorials/is-the-product-ever-faster"]
+EXPLORERS = ["explorer", "tutorials/lookup-is-matmul", "tutorials/sparse-row-is-a-sum"]
+PLACES = [(name, 390) for name in PAGES]
+PLACES += [(name, width) for name in EXPLORERS for width in (320, 768, 1440)]
 # Formulas without the layout of MathML.
 UNRENDERED_FORMULAS = """
 return [...document.querySelectorAll('.math')].filter(formula => {
@@ -94,14 +81,15 @@ return {faults, outside: reached.filter(stop => !stop.closest('article')).length
 MAX_STOPS = 150  # outside of the article: the sidebar and the list of contents
 
 
-# Stores the position of each element once the page is parsed and painted; only then asks the server
-# for ALL-ELSE, which releases scripts, fonts and images.
+# Stores the position of each element once the page is parsed and painted, except in the sidebar, which
+# is scrolled to the page; only then asks the server for ALL-ELSE, which releases scripts, fonts and
+# images.
 STORE_POSITIONS = """
 window.first = new Map();
 const begin = () => {
   if (document.readyState === 'loading' || !performance.getEntriesByType('paint').length) return;
   if (first.size) return;
-  for (const element of document.body.querySelectorAll('*')) {
+  for (const element of document.querySelectorAll('body :not(.bd-sidebar-primary *)')) {
     if (element.checkVisibility({visibilityProperty: true})) first.set(element, element.getBoundingClientRect());
   }
   fetch('ALL-ELSE', {mode: 'no-cors'});
@@ -137,9 +125,8 @@ def test_a_page_fits_and_is_accessible(browser, address, name):
                 assert text["size"] >= min_size, (view, text)
                 assert text["contrast"] >= 4.5, (view, text)
         assert not errors(browser), scheme
-        loaded = browser.execute_script(
-            "return performance.getEntriesByType('resource').map(e => e.name)"
-        )
+        names = "return performance.getEntriesByType('resource').map(e => e.name)"
+        loaded = browser.execute_script(names)
         assert loaded
         assert all(url.startswith((address, "data:")) for url in loaded)
     assert axe.findings(browser, [320, 768, 1440] if name in KINDS else [320]) == []
@@ -150,41 +137,33 @@ def test_a_page_fits_and_is_accessible(browser, address, name):
 )
 def test_a_menu_gives_the_focus_back(browser, address, width, menu):
     """Opened by keyboard and closed by Escape or its button, it returns the focus."""
-    open_page(browser, address, "tutorials/lookup-is-matmul", width, "light")
-    button = browser.find_element("css selector", f".{menu}-toggle")
-    browser.execute_script("arguments[0].focus()", button)
-    button.send_keys(Keys.RETURN)
-    dialog = browser.find_element("id", f"pst-{menu}-sidebar-modal")
-    wait(browser, "arguments[0].open && arguments[0].contains(document.activeElement)", dialog)
-    ActionChains(browser).send_keys(Keys.ESCAPE).perform()
-    wait(browser, "!arguments[0].open", dialog)
-    assert browser.switch_to.active_element == button
-    if menu == "primary":
+    open_page(browser, address, "tutorials/lookup-is-matmul", width)
+    button, dialog = find(browser, f".{menu}-toggle"), find(browser, f"#pst-{menu}-sidebar-modal")
+    for selector in [None, ".close-menu button"][: 1 + (menu == "primary")]:
+        browser.execute_script("arguments[0].focus()", button)
         button.send_keys(Keys.RETURN)
-        wait(browser, "arguments[0].open", dialog)
-        dialog.find_element("css selector", ".close-menu button").click()
+        wait(browser, "arguments[0].open && arguments[0].contains(document.activeElement)", dialog)
+        if selector:
+            find(dialog, selector).click()
+        else:
+            ActionChains(browser).send_keys(Keys.ESCAPE).perform()
         wait(browser, "!arguments[0].open", dialog)
         assert browser.switch_to.active_element == button
     assert not errors(browser)
 
 
-def test_a_column_of_a_table_holds_several_words_on_a_phone(browser, address):
-    """The table scrolls instead of breaking each cell into lines of one word."""
-    open_page(browser, address, "tutorials/on-many-machines", 390, "light")
-    cell = browser.find_element("css selector", "table td")
-    assert cell.size["width"] > 130
-
-
-def test_results_of_the_search_do_not_move_the_footer_into_view(browser, address):
-    """The page reserves the height of the window for them."""
-    open_page(browser, address, "search", 1300, "light")
-    footer = browser.find_element("css selector", "footer.bd-footer-content")
+def test_a_table_scrolls_on_a_phone_and_the_search_fills_a_window(browser, address):
+    """A cell is not broken into lines of one word; results do not move the footer into view."""
+    open_page(browser, address, "tutorials/on-many-machines", 390)
+    assert find(browser, "table td").size["width"] > 130
+    open_page(browser, address, "search")
+    footer = find(browser, "footer.bd-footer-content")
     assert footer.location["y"] >= browser.execute_script("return innerHeight")
 
 
 def test_a_page_is_used_by_keyboard(browser, address):
     """The first stop skips the sidebar, and the return key opens a check."""
-    open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
+    open_page(browser, address, "tutorials/lookup-is-matmul")
     ActionChains(browser).send_keys(Keys.TAB).perform()
     first = browser.switch_to.active_element
     wait(browser, "arguments[0].getBoundingClientRect().y >= 0", first)  # it comes into view
@@ -192,21 +171,20 @@ def test_a_page_is_used_by_keyboard(browser, address):
     ActionChains(browser).send_keys(Keys.RETURN, Keys.TAB).perform()
     inside = "return document.querySelector('main').contains(document.activeElement)"
     assert browser.execute_script(inside)
-    line = browser.find_element("css selector", "details.check > summary")
-    browser.execute_script("arguments[0].focus()", line)
-    code = browser.find_element("css selector", "details.check .cell_input")
+    line, code = (
+        find(browser, "details.check > summary"),
+        find(browser, "details.check .cell_input"),
+    )
     assert not code.is_displayed()
     line.send_keys(Keys.RETURN)
     assert code.is_displayed()
     assert line.aria_role
-    assert re.match("✓? ?checked by code: (equal|holds|raises)", line.accessible_name), (
-        line.accessible_name
-    )
+    assert re.match("✓? ?checked by code: (equal|holds|raises)", line.accessible_name)
 
 
 def test_the_font_of_the_site_has_its_characters(browser, address):
     """The fallback font makes no difference to the width of a character that it has."""
-    open_page(browser, address, "index", 1300, "light")
+    open_page(browser, address, "index")
     # With `optional`, the page may do without a late font; with `block`, it waits.
     block = """
       for (const sheet of document.styleSheets) for (const rule of [...sheet.cssRules])
@@ -229,31 +207,23 @@ def test_the_font_of_the_site_has_its_characters(browser, address):
     assert browser.execute_async_script(measure, "No such type", "abc") == ["a", "b", "c"]
 
 
-@pytest.fixture(scope="module")
-def slow_address(site):
-    """Serve the site such that scripts, fonts and images come after the first paint."""
-    with serve(site, DeferringHandler) as home:
-        yield home
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_moves_while_a_page_loads(browser, slow_address, name):
+@pytest.mark.parametrize(("name", "width"), PLACES)
+def test_nothing_moves_while_a_page_loads(browser, address, name, width):
     """Elements stay where they are painted first when scripts, fonts and images come."""
-    DeferringHandler.gate.clear()
+    Handler.gate.clear()
     # Under another host name, since all connections to the first one may be waiting.
-    release = f"{slow_address.replace('127.0.0.1', 'localhost')}/all-else"
-    source = {"source": STORE_POSITIONS.replace("ALL-ELSE", release)}
-    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", source)
+    release = f"{address.replace('127.0.0.1', 'localhost')}/all-else"
+    # Under a new name for each page, since the browser remembers the files of a host.
+    host = f"{width}-{name.replace('/', '-')}.localhost"
     browser.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
-    browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
     try:
-        open_page(browser, slow_address, name, 390, "light")
+        script = STORE_POSITIONS.replace("ALL-ELSE", release)
+        open_page(browser, address.replace("127.0.0.1", host), name, width, script=script)
+        # On a busy machine, the paint may come last.
+        wait(browser, "first.size > 30 && document.readyState === 'complete'")
         browser.execute_async_script("document.fonts.ready.then(arguments[0])")
-        wait(browser, "first.size > 30")  # on a busy machine, the paint may come last
         wait_for_frames(browser)
         assert browser.execute_script(MOVED_ELEMENTS) == []
     finally:
-        DeferringHandler.gate.set()
-        browser.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": False})
+        Handler.gate.set()
         browser.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
-        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
