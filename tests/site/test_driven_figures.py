@@ -5,9 +5,8 @@ import re
 from collections import Counter
 
 import pytest
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import errors, soup, wait
+from served import errors, find, open_page, soup, wait
 
 TRAINING, VOTES = "tutorials/lookup-is-matmul", "tutorials/text-both-ways"
 MARKERS = "svg[data-steps] path[data-frames]"
@@ -17,45 +16,33 @@ return [...document.querySelectorAll("{MARKERS}")].map(marker =>
 """
 
 
-@pytest.fixture
-def training(browser, site):
-    """Open the page whose figure shows a training, and return the frames of its markers."""
-    browser.get_log("browser")
-    browser.get((site / f"{TRAINING}.html").as_uri())
-    markers = soup(site / f"{TRAINING}.html").select(MARKERS)
-    return [
+def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emulate):
+    """Markers are at the rows of the step; the button plays all steps, without motion at once."""
+    frames = [
         [[float(x) for x in row.split()] for row in marker["data-frames"].split(";")[1:]]
-        for marker in markers
+        for marker in soup(site / f"{TRAINING}.html").select(MARKERS)
     ]
+    open_page(browser, site.as_uri(), TRAINING)
+    slider, label = find(browser, ".frames input"), find(browser, ".frames output")
 
+    def assert_shown(step, text):
+        assert browser.execute_script(POSITIONS) == [positions[step] for positions in frames]
+        assert label.text == text
 
-def test_slider_moves_markers_to_the_rows_of_a_step(browser, training):
-    """Each position of the slider shows the frame of its step, and names the step."""
-    slider = browser.find_element(By.CSS_SELECTOR, ".frames input")
-    label = browser.find_element(By.CSS_SELECTOR, ".frames output")
-    assert browser.execute_script(POSITIONS) == [frames[0] for frames in training]
-    assert label.text == "step 0"
+    assert_shown(0, "step 0")
     slider.send_keys(Keys.END)
-    assert browser.execute_script(POSITIONS) == [frames[-1] for frames in training]
+    assert_shown(-1, "step 200")
+    slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert_shown(2, "step 20")
+    assert (slider.accessible_name, slider.get_attribute("aria-valuetext")) == ("Step", "step 20")
     slider.send_keys(Keys.HOME)
-    slider.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    assert browser.execute_script(POSITIONS) == [frames[2] for frames in training]
-    assert label.text == slider.get_attribute("aria-valuetext") == "step 20"
-    assert slider.accessible_name == "Step"
-
-
-def test_button_plays_all_steps(browser, training):
-    """With reduced motion it shows the last step at once, otherwise one step after the other."""
-    for motion in ("reduce", "no-preference"):
-        features = [{"name": "prefers-reduced-motion", "value": motion}]
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        browser.find_element(By.CSS_SELECTOR, ".frames input").send_keys(Keys.HOME)
-        browser.find_element(By.CSS_SELECTOR, ".frames button").click()
-        step = "document.querySelector('.frames output').textContent"
-        assert motion != "reduce" or browser.execute_script(f"return {step}") == "step 200"
-        wait(browser, f"{step} === 'step 200'")
-        assert browser.execute_script(POSITIONS) == [frames[-1] for frames in training]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    find(browser, ".frames button").click()
+    assert_shown(-1, "step 200")
+    emulate(reduced_motion="no-preference")
+    slider.send_keys(Keys.HOME)
+    find(browser, ".frames button").click()
+    wait(browser, "arguments[0].textContent === 'step 200'", label)
+    assert_shown(-1, "step 200")
     assert not errors(browser)
 
 
@@ -71,44 +58,36 @@ def expected_votes(data, text):
     return counts, totals
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sum the tensor over one dim",
-        "Fit a MODEL, fit it!",
-        "naïve an_array x",
-        "",
-        "qwertz",
-        "<b>|&",
-    ],
-)
+TEXTS = ["sum the tensor over one dim", "Fit a MODEL, fit it!", "naïve an_array x", "", "qwertz"]
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "<b>|&"])
 def test_votes_of_a_typed_text_are_the_weighted_sum_of_rows(browser, site, text):
     """Words, sums and the choice are those of the definition in float64; other words are named."""
-    browser.get((site / f"{VOTES}.html").as_uri())
-    field = browser.find_element(By.CSS_SELECTOR, ".votes input")
+    open_page(browser, site.as_uri(), VOTES)
+    field, votes = find(browser, ".votes input"), find(browser, ".votes")
     field.clear()
     field.send_keys(text or "x", *[Keys.BACKSPACE] * (not text))
-    (svg,) = soup(site / f"{VOTES}.html").select("svg[data-votes]")
-    counts, totals = expected_votes(svg["data-votes"], text)
-    script = "return document.querySelector('.votes').score(arguments[0])"
-    result = browser.execute_script(script, text)
+    data = soup(site / f"{VOTES}.html").select_one("svg[data-votes]")["data-votes"]
+    counts, totals = expected_votes(data, text)
+    result = browser.execute_script("return arguments[0].score(arguments[1])", votes, text)
     assert [name.rpartition(" ")[2] for name, _ in result["rows"]] == [*counts]
     assert result["totals"] == pytest.approx(totals, abs=1e-12)
-    rows = browser.find_elements(By.CSS_SELECTOR, ".votes tbody tr")
+    rows = votes.find_elements("css selector", "tbody tr")
     assert len(rows) == len(counts) + bool(counts)
     for row in rows[-1:]:
-        numbers = [float(td.text.replace("−", "-")) for td in row.find_elements(By.TAG_NAME, "td")]
+        cells = row.find_elements("css selector", "td")
+        numbers = [float(cell.text.replace("−", "-")) for cell in cells]
         assert numbers == pytest.approx(totals, abs=0.006)
-    libraries = svg["data-votes"].split("|")[1].split(",")
-    without = "No word" if re.search(r"\w", text) else "Type a message."
+    libraries = data.split("|")[1].split(",")
     second, first = sorted(totals)[-2:]
     winner, loser = (libraries[totals.index(total)] for total in (first, second))
+    without = "No word" if re.search(r"\w", text) else "Type a message."
     best = f"{winner} wins, {first - second:.2f} ahead of {loser}." if counts else without
-    assert best in browser.find_element(By.CSS_SELECTOR, ".votes [role=status]").text
+    assert best in find(votes, "[role=status]").text
     unknown = [word for word in re.findall(r"\w+", text.lower()) if word not in counts]
     assert result["unknown"] == [*dict.fromkeys(unknown)]
-    table = browser.find_element(By.CSS_SELECTOR, ".votes")
-    assert browser.execute_script("return getComputedStyle(arguments[0]).minHeight", table) == "0px"
+    assert votes.value_of_css_property("min-height") == "0px"
     assert not errors(browser)
 
 
@@ -118,11 +97,15 @@ def test_votes_of_a_typed_text_are_the_weighted_sum_of_rows(browser, site, text)
         (TRAINING, "svg[data-steps]", "12 points with names"),
         (VOTES, "svg[data-votes]", "Votes for NumPy"),
         ("tutorials/where-does-the-memory-go", "#fig-budget svg", "at the peak 79.5 GB"),
+        ("explorer", "lookup-explorer svg", "Two ways from the ids 2, 3, 1"),
     ],
 )
 def test_picture_is_shown_without_scripts(without_scripts, site, page, picture, words):
-    """Without scripts the drawing is visible, and its alternative text has the initial state."""
-    without_scripts.get((site / f"{page}.html").as_uri())
-    drawing = without_scripts.find_element(By.CSS_SELECTOR, picture)
+    """The drawing is visible without a gap or controls; its text has the initial state."""
+    open_page(without_scripts, site.as_uri(), page)
+    drawing = find(without_scripts, picture)
     assert drawing.is_displayed()
-    assert words in drawing.get_attribute("aria-label")
+    assert words in drawing.accessible_name
+    for frame in without_scripts.find_elements("css selector", "lookup-explorer"):
+        assert frame.size["height"] <= find(frame, "svg").size["height"] + 40
+        assert not find(frame, ".parts").is_displayed()

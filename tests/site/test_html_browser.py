@@ -1,11 +1,12 @@
 """In a browser: the security policy, color schemes, pages without scripts, print, and files."""
 
+import re
 import shutil
 
 import pytest
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import errors, open_page, serve, wait
+from served import errors, find, open_page, serve, wait
 
 PAGE = "tutorials/backward-is-scatter-add"  # with formulas, figures, folds and code
 # Markup that would set ``window.ran``, or send a request to another host.
@@ -26,19 +27,6 @@ PLANTED = """
 OUTPUT = '<div class="cell_output docutils container">'  # may contain text of any origin
 
 
-@pytest.fixture
-def media(browser):
-    """Return a function that sets the medium and the preferred scheme for one test."""
-
-    def set_media(scheme="light", medium="screen"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        emulated = {"media": medium, "features": features}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
-
-    yield set_media
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
-
-
 def test_planted_markup_does_nothing(browser, site, tmp_path):
     """No script or handler runs, and no request or form reaches another host."""
     shutil.copytree(site / "_static", tmp_path / "_static")
@@ -48,7 +36,7 @@ def test_planted_markup_does_nothing(browser, site, tmp_path):
     planted = page.replace(OUTPUT, OUTPUT + PLANTED, 1)
     (tmp_path / "tutorials" / "planted.html").write_text(planted, "utf-8")
     with serve(tmp_path) as home:
-        open_page(browser, home, "tutorials/planted", 1300, "light")
+        open_page(browser, home, "tutorials/planted")
         browser.execute_script("document.getElementById('planted').click()")
         browser.execute_script("document.getElementById('away').submit()")
         wait(browser, "document.readyState === 'complete'")
@@ -66,20 +54,18 @@ def test_planted_markup_does_nothing(browser, site, tmp_path):
 
 def test_the_color_scheme_can_be_chosen(browser, address):
     """The menu of color schemes changes the scheme."""
-    open_page(browser, address, PAGE, 1300, "light")
-    browser.find_element("css selector", ".theme-switch-button").click()
-    browser.find_element("css selector", ".theme-change-button[data-mode=dark]").click()
+    open_page(browser, address, PAGE)
+    find(browser, ".theme-switch-button").click()
+    find(browser, ".theme-change-button[data-mode=dark]").click()
     assert wait(browser, "document.documentElement.dataset.theme === 'dark'")
-    assert not browser.find_element("id", "scheme-menu").is_displayed()
+    assert not find(browser, "#scheme-menu").is_displayed()
     assert not errors(browser)
 
 
 def test_copying_keeps_the_focus_and_is_announced(browser, address):
     """The next stop of the tab key follows the button, and a screen reader hears the result."""
-    open_page(browser, address, PAGE, 1300, "light")
-    button = browser.find_element(
-        "css selector", ".cell:not(details *) > .cell_input button.copybtn"
-    )
+    open_page(browser, address, PAGE)
+    button = find(browser, ".cell:not(details *) > .cell_input button.copybtn")
     browser.execute_script("arguments[0].focus()", button)
     ActionChains(browser).send_keys(Keys.RETURN).perform()
     assert wait(browser, "arguments[0].matches('.success')", button)
@@ -88,9 +74,9 @@ def test_copying_keeps_the_focus_and_is_announced(browser, address):
     assert not errors(browser)
 
 
-def test_the_scheme_is_known_before_other_scripts(browser, address, media):
+def test_the_scheme_is_known_before_other_scripts(browser, address, emulate):
     """A first visit in a dark system is dark at once, since an inline script sets the scheme."""
-    media("dark")
+    emulate(color_scheme="dark")
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*.js*"]})
     try:
@@ -98,63 +84,59 @@ def test_the_scheme_is_known_before_other_scripts(browser, address, media):
         browser.execute_script("localStorage.clear()")
         browser.get(f"{address}/{PAGE}.html")
         assert browser.execute_script("return document.documentElement.dataset.theme") == "dark"
-        assert _background(browser) < 60
+        assert lightness(browser) < 60
     finally:
         browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
 
 
-def _background(browser):
+def lightness(browser):
     """Return the lightness of the page, 0 to 255."""
-    color = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
-    return max(browser.execute_script(f"return {color}")[:3])
+    color = find(browser, "body").value_of_css_property("background-color")
+    return max(map(int, re.findall(r"\d+", color)[:3]))
 
 
-def _text_color(browser):
+def text_color(browser):
     """Return the color of text in figures."""
     ink = "getComputedStyle(document.documentElement).getPropertyValue('--figure-ink').trim()"
     return browser.execute_script(f"return {ink}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_without_scripts(without_scripts, address, media, scheme):
+def test_a_page_without_scripts(without_scripts, address, emulate, scheme):
     """The system's scheme applies, formulas are rendered, and menus and folds open and close."""
     browser = without_scripts
-    media(scheme)
+    emulate(color_scheme=scheme)
     open_page(browser, address, PAGE, 390, scheme)
-    assert (_background(browser) < 60) == (scheme == "dark")
-    assert (_text_color(browser) == "#1f2328") == (scheme == "light")
-    formula = browser.find_element("css selector", "p math")
-    assert formula.size["height"] > 8
-    assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
+    assert (lightness(browser) < 60) == (scheme == "dark")
+    assert (text_color(browser) == "#1f2328") == (scheme == "light")
+    assert find(browser, "p math").size["height"] > 8
+    assert not find(browser, ".theme-switch-button").is_displayed()
     for menu in ("#pst-primary-sidebar", "#pst-secondary-sidebar"):
-        link = browser.find_element("css selector", f"{menu} a[href]:not([href='#'])")
+        link = find(browser, f"{menu} a[href]:not([href='#'])")
         assert not link.is_displayed()
-        browser.find_element("css selector", f".without-script[href='{menu}']").click()
+        find(browser, f".without-script[href='{menu}']").click()
         wait(browser, "arguments[0].checkVisibility({visibilityProperty: true})", link)
-        browser.find_element("css selector", ".hide-menu").click()
+        find(browser, ".hide-menu").click()
         wait(browser, "!arguments[0].checkVisibility({visibilityProperty: true})", link)
-    fold = browser.find_element("css selector", "details.fold")
-    code = fold.find_element("css selector", "pre")
+    code = find(browser, "details.fold pre")
     assert not code.is_displayed()
-    fold.find_element("css selector", "summary").send_keys(Keys.RETURN)
+    find(browser, "details.fold summary").send_keys(Keys.RETURN)
     assert code.is_displayed()
 
 
-def test_print_is_light(browser, address, media):
+def test_print_is_light(browser, address, emulate):
     """Colors are light in the dark scheme too; solutions are open, checks closed, buttons hidden."""
-    media(medium="print")
-    open_page(browser, address, PAGE, 1300, "dark")
-    assert _background(browser) == 255
-    assert _text_color(browser) == "#1f2328"
-    code = "getComputedStyle(document.querySelector('.cell_input')).backgroundColor"
-    shade = browser.execute_script(f"return {code}.match(/\\d+/g).map(Number)")
-    assert min(shade[:3]) > 200 or shade[3:] == [0]
+    emulate("print")
+    open_page(browser, address, PAGE, scheme="dark")
+    assert lightness(browser) == 255
+    assert text_color(browser) == "#1f2328"
+    code = find(browser, ".cell_input").value_of_css_property("background-color")
+    *shade, alpha = map(int, re.findall(r"\d+", code)[:4])
+    assert min(shade) > 200 or alpha == 0
     for fold, is_open in (("sd-dropdown", True), ("fold", False)):
-        visible = (
-            f"document.querySelector('details.{fold}:not([open]) :is(p, pre)').checkVisibility()"
-        )
-        assert browser.execute_script(f"return {visible}") == is_open
-    assert not browser.find_element("css selector", ".theme-switch-button").is_displayed()
+        part = find(browser, f"details.{fold}:not([open]) :is(p, pre)")
+        assert browser.execute_script("return arguments[0].checkVisibility()", part) == is_open
+    assert not find(browser, ".theme-switch-button").is_displayed()
 
 
 def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
@@ -163,10 +145,10 @@ def test_the_site_works_from_files_and_below_any_path(browser, site, tmp_path):
     (tmp_path / "any" / "path").symlink_to(site)
     with serve(tmp_path) as root:
         for home in (site.as_uri(), f"{root}/any/path"):
-            open_page(browser, home, PAGE, 1300, "dark")
+            open_page(browser, home, PAGE, scheme="dark")
             assert wait(browser, "document.readyState === 'complete'")
-            assert _background(browser) < 60
+            assert lightness(browser) < 60
             assert browser.execute_script("return document.fonts.check('16px \"STIX Two Math\"')")
-            link = browser.find_element("css selector", "#pst-primary-sidebar nav a")
+            link = find(browser, "#pst-primary-sidebar nav a")
             assert link.get_attribute("href").startswith(home)
             assert not errors(browser), home

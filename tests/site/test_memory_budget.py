@@ -4,9 +4,8 @@ import itertools
 
 import pytest
 from _extensions.run.pages import read_page
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import SOURCES, errors, open_page, resize, wait
+from served import SOURCES, errors, find, open_page, resize, wait
 
 PAGE = "tutorials/where-does-the-memory-go"
 SET = """
@@ -44,22 +43,16 @@ SIZES = [
 @pytest.fixture
 def budget(browser, address):
     """Open the page, and return the figure."""
-    open_page(browser, address, PAGE, 1300, "light")
-    return browser.find_element(By.ID, "fig-budget")
-
-
-def training_bytes():
-    """Return the function that the page defines for readers."""
-    names = {}
-    for cell in read_page(SOURCES[PAGE], PAGE).cells:
-        if cell.source.startswith("def training_bytes"):
-            exec(cell.source, names)
-    return names["training_bytes"]
+    open_page(browser, address, PAGE)
+    return find(browser, "#fig-budget")
 
 
 def test_the_numbers_are_those_of_the_function_on_the_page(budget):
     """They agree for each number type, optimizer and switch, at several sizes."""
-    function = training_bytes()
+    names = {}
+    for cell in read_page(SOURCES[PAGE], PAGE).cells:
+        if cell.source.startswith("def training_bytes"):
+            exec(cell.source, names)
     for size, number_type, optimizer, tied, chunked, checkpoints in itertools.product(
         SIZES, TYPES, OPTIMIZERS, *[(True, False)] * 3
     ):
@@ -70,53 +63,48 @@ def test_the_numbers_are_those_of_the_function_on_the_page(budget):
         vocab, dim, batch, length, blocks = size
         options = TYPES[number_type] | {"states": OPTIMIZERS[optimizer], "tied": tied}
         options |= {"chunk": 1024 if chunked else None, "checkpoints": checkpoints}
-        expected = function(vocab, dim, batch * length, blocks, **options)
+        expected = names["training_bytes"](vocab, dim, batch * length, blocks, **options)
         assert budget.parent.execute_script(READ) == list(expected), state
 
 
 def test_a_key_moves_a_slider_and_the_sentence_follows(budget):
-    """Each control has a name, and the sentence is a live region for screen readers."""
-    controls = budget.find_elements(By.CSS_SELECTOR, "input, select")
+    """Each control has a name, the sentence is a live region; chunks shorten only their bar."""
+    controls = budget.find_elements("css selector", "input, select")
     assert len(controls) == 15
     assert all(control.accessible_name for control in controls)
-    verdict = budget.find_element(By.CSS_SELECTOR, "[role=status]")
+    verdict = find(budget, "[role=status]")
     assert "79.5 GB; the largest part: logits, 51.5 GB" in verdict.text
     field, slider = controls[:2]
     slider.send_keys(Keys.ARROW_LEFT)
     assert field.get_attribute("value") == "131072"
     assert slider.get_attribute("aria-valuetext") == "131,072"
     assert "logits, 25.8 GB" in verdict.text
-    budget.find_element(By.NAME, "chunked").send_keys(Keys.SPACE)
+    bars = "return [...document.querySelectorAll('.budget td i')].map(bar => bar.offsetWidth)"
+    before = budget.parent.execute_script(bars)
+    find(budget, "[name=chunked]").send_keys(Keys.SPACE)
     assert "activations, 19.3 GB" in verdict.text
-    assert not budget.find_elements(By.TAG_NAME, "svg")
+    after = budget.parent.execute_script(bars)
+    assert before[:4] == after[:4]
+    assert before[4] > 10 * after[4]
+    assert before[5] < after[5]
+    assert not budget.find_elements("css selector", "svg")
     assert not errors(budget.parent)
 
 
 def test_any_size_can_be_typed(budget):
     """The slider follows as far as it goes; while a field is empty, the numbers stay."""
-    field, slider = budget.find_elements(By.CSS_SELECTOR, "input")[:2]
-    for typed, position, logits in (("50257", 16, 9.9), ("", 16, 9.9), ("1000000", 19, 196.6)):
+    field, slider = budget.find_elements("css selector", "input")[:2]
+    for typed, position, logits in (
+        ("50257", "16", 9.9),
+        ("", "16", 9.9),
+        ("1000000", "19", 196.6),
+    ):
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(typed or Keys.BACKSPACE)
-        assert slider.get_attribute("value") == str(position)
-        (of_logits,) = budget.find_elements(By.CSS_SELECTOR, "tbody tr:nth-child(5) td")
-        assert of_logits.text == f"{logits} GB"
-        assert budget.find_elements(By.CSS_SELECTOR, ":invalid:not(form)") == (
-            [] if typed else [field]
-        )
-
-
-def test_a_choice_changes_only_the_bars_of_its_parts(budget):
-    """Chunks shorten the bar of the logits, and leave the others as they are."""
-    widths = []
-    for _ in range(2):
-        bars = budget.find_elements(By.CSS_SELECTOR, ".budget td i")
-        widths.append([bar.size["width"] for bar in bars])
-        budget.find_element(By.NAME, "chunked").send_keys(Keys.SPACE)
-    before, after = widths
-    assert before[:4] == after[:4]
-    assert before[4] > 10 * after[4]
-    assert before[5] < after[5]
+        assert slider.get_attribute("value") == position
+        assert find(budget, "tbody tr:nth-child(5) td").text == f"{logits} GB"
+        invalid = budget.find_elements("css selector", ":invalid:not(form)")
+        assert invalid == ([] if typed else [field])
 
 
 @pytest.mark.parametrize("width", [390, 1300, 1600])  # in one, two and three columns
