@@ -1,5 +1,6 @@
 """The notebook of each page has the page's content, and runs without the site's environment."""
 
+import ast
 import json
 import os
 import re
@@ -25,7 +26,7 @@ PACKAGES = re.compile(r"(?<=\s)/\S*/(?=torch/)")  # torch names its files in an 
 VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
 FIRST_CELLS = 2  # requirements and settings
 DOCSTRINGS = "tutorials/text-both-ways"  # counts docstrings, which optional packages change
-RUNNER = Path(__file__).with_name("run_notebooks.py")
+RUNNER = str(Path(__file__).with_name("run_cells.py"))
 
 
 def code_cells(notebook):
@@ -108,27 +109,32 @@ def link_packages(folder, requirements):
 @pytest.fixture(scope="session")
 def results(site, notebooks, tmp_path_factory):
     """Run all notebooks with the site's wheel and the requirements that their first cells name."""
-    extras, distributions = set(), set()
-    for notebook in notebooks.values():
-        install = r"pip install '[^'\[]*(?:\[(.*?)\])?'(.*?)\""
-        command = re.search(install, code_cells(notebook)[0].source)
-        extras |= set((command[1] or "").split(",")) - {""}
-        distributions |= set(command[2].split())
+    extras, distributions, runs = set(), set(), {}
+    for name, notebook in notebooks.items():
+        first = code_cells(notebook)[0].source
+        install = re.search(r"pip install '[^'\[]*(?:\[(.*?)\])?'(.*?)\"", first)
+        extras |= set((install[1] or "").split(",")) - {""}
+        distributions |= set(install[2].split())
+        needed = ast.literal_eval(re.search(r"^needed = (.*)$", first, re.MULTILINE)[1])
+        cells = [
+            (index, cell.source, "raises-exception" in cell.metadata.get("tags", []))
+            for index, cell in enumerate(code_cells(notebook))
+        ]
+        runs[name] = needed, cells
     packages = tmp_path_factory.mktemp("packages")
     (wheel,) = site.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(packages)
     package = f"lookup-matmul[{','.join(extras)}]"
     link_packages(packages, [package, *distributions, "ipython"])
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(RUNNER), str(packages)],
-        input="\n".join(str(site / f"{name}.ipynb") for name in EXECUTED),
+        [sys.executable, "-I", "-S", RUNNER, "execute", str(packages)],
+        input=json.dumps(runs),
         env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    answers = json.loads(done.stdout)
-    return {name: answers[str(site / f"{name}.ipynb")] for name in EXECUTED}
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("name", EXECUTED)
