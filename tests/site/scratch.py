@@ -40,6 +40,7 @@ class Copy:
 
     def __init__(self, root, *names, bare=False):
         self.root = root
+        root.mkdir(exist_ok=True)
         for name in COPIED:
             if (ROOT / name).is_dir():
                 ignore = shutil.ignore_patterns("__pycache__")
@@ -49,21 +50,18 @@ class Copy:
         self.edit("docs/conf.py", "nb_execution_timeout = 120", f"nb_execution_timeout = {LIMIT_S}")
         self.edit("docs/_extensions/run/kernel.py", "START_S = 120", f"START_S = {LIMIT_S}")
         if bare:
-            self.leave_out("html", "notebooks", "search")
+            modules = tuple(f"_extensions.{name}" for name in ("html", "notebooks", "search"))
+            steps = f"[step for step in EVENTS if not step[2].__module__.startswith({modules})]"
+            setup = "def setup(app: Sphinx)"
+            self.edit("docs/_extensions/__init__.py", setup, f"EVENTS = {steps}\n\n\n{setup}")
         for path in (path for name, path in SOURCES.items() if name not in names):
             (root / path.relative_to(ROOT)).unlink()
 
-    def leave_out(self, *subpackages):
-        """Build without the steps of these subpackages of the extensions."""
-        assert all((self.root / "docs" / "_extensions" / name).is_dir() for name in subpackages)
-        modules = tuple(f"_extensions.{name}" for name in subpackages)
-        steps = f"[step for step in EVENTS if not step[2].__module__.startswith({modules})]"
-        setup = "def setup(app: Sphinx)"
-        self.edit("docs/_extensions/__init__.py", setup, f"EVENTS = {steps}\n\n\n{setup}")
-
     def write(self, page, text, *, head=HEAD):
         """Write a page."""
-        (self.root / "docs" / f"{page}.md").write_text(head + text, "utf-8")
+        path = self.root / "docs" / f"{page}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(head + text, "utf-8")
 
     def edit(self, pattern, old, new):
         """Replace text that occurs once in the one file that matches a pattern."""

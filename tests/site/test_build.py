@@ -166,30 +166,25 @@ def test_changed_versions_or_kernel_settings_use_another_cache(copy):
     assert len(set(paths)) == 3
 
 
-def test_a_removed_page_leaves_no_html_and_its_label_can_move(copy):
-    """The label is no duplicate, although the page that had it is read later."""
+def test_a_removed_page_leaves_no_files_and_its_label_can_move(copy):
+    """The label is no duplicate, although the page that had it is read later.
+
+    Files of pages are known by their names; static files and the other language remain.
+    """
     copy.write("second", "# Second\n\n(a-label)=\n## A section\n", head=PROSE)
     copy.write("third", "# Third\n", head=PROSE)
     assert copy.build().returncode == 0
     copy.write("second", "# Second\n\nNothing.\n", head=PROSE)
     copy.write("other", "# Other\n\nAnother page.\n\n(a-label)=\n## A section\n", head=PROSE)
     (copy.root / "docs" / "third.md").unlink()
-    built = copy.build()
-    assert (built.returncode, built.stderr) == (0, "")
-    assert not (copy.root / "build" / "html" / "third.html").exists()
-
-
-def test_files_of_pages_that_no_longer_exist_are_deleted(copy):
-    """They are known by their names; static files and the other language remain."""
-    html = copy.root / "build" / "html"
-    names = ("old/page.html", "page.ipynb", "_static/a.html", "zh/page.html")
-    files = [html / name for name in names]
-    for file in files:
+    names = ("third.html", "old/page.html", "page.ipynb", "_static/a.html", "zh/page.html")
+    files = [copy.root / "build" / "html" / name for name in (*names, "other.html")]
+    for file in files[1:-1]:
         file.parent.mkdir(exist_ok=True)
         file.touch()
-    assert copy.build().returncode == 0
-    assert [file.exists() for file in files] == [False, False, True, True]
-    assert (html / "other.html").exists()
+    built = copy.build()
+    assert (built.returncode, built.stderr) == (0, "")
+    assert [file.exists() for file in files] == [False, False, False, True, True, True]
 
 
 FIRST, PROOF = "tutorials/lookup-is-matmul", "appendix/floating-point-proof"

@@ -102,9 +102,8 @@ def test_changed_messages_are_shown_with_their_versions(pages):
     rows = [[cell.get_text() for cell in row.select("td")] for row in table.select("tbody tr")]
     assert rows[0][1] == f"RuntimeError: {old}"
     assert rows[-1][1] == "as above the table"
-    assert (
-        pages["symptoms/inputs"].select_one("p.wordings").get_text().startswith("Same message in")
-    )
+    note = pages["symptoms/inputs"].select_one("p.wordings")
+    assert note.get_text().startswith("Same message in")
 
 
 @pytest.mark.parametrize(

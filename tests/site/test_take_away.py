@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from scratch import HEAD
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import ROOT, open_page, soup
+from served import ROOT, find, open_page, soup
 from two_sites import BASE, PAGE
 
 
@@ -221,7 +221,7 @@ def test_copying_omits_prompts_and_outputs(browser, address):
     permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
     grant = {"permissions": permissions, "origin": address}
     browser.execute_cdp_cmd("Browser.grantPermissions", grant)
-    open_page(browser, address, "reference/forms", 1300, "light")
+    open_page(browser, address, "reference/forms")
     blocks = browser.find_elements("css selector", "div.highlight pre")
     code = next(block for block in blocks if ">>> " in block.text)
     text = code.text
@@ -232,7 +232,7 @@ def test_copying_omits_prompts_and_outputs(browser, address):
     input_lines = [line[4:] for line in text.splitlines() if line.startswith((">>> ", "... "))]
     assert clipboard.splitlines() == input_lines
     assert len(input_lines) < len(text.splitlines()), "the example has no output"
-    open_page(browser, address, "tutorials/lookup-is-matmul", 1300, "light")
+    open_page(browser, address, "tutorials/lookup-is-matmul")
     assert browser.find_elements("css selector", ".cell_input button.copybtn")
     assert not browser.find_elements("css selector", ".cell_output button.copybtn")
 
@@ -240,9 +240,9 @@ def test_copying_omits_prompts_and_outputs(browser, address):
 def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address):
     """It is a native popover with a name, within the window, that Escape closes."""
     open_page(browser, address, "tutorials/lookup-is-matmul", 320, "dark")
-    button = browser.find_element("css selector", ".take-away")
+    button = find(browser, ".take-away")
     assert button.accessible_name == "Download"
-    header = browser.find_element("css selector", ".bd-header-article")
+    header = find(browser, ".bd-header-article")
     top, bottom = button.rect["y"], button.rect["y"] + button.rect["height"]
     assert 0 <= top <= bottom <= header.rect["height"]
     button.send_keys(Keys.RETURN)

@@ -1,8 +1,6 @@
-"""The same pages as a site with an address and a repository, and as a site without either."""
+"""The pages of a site that is built with an address and a repository, and without either."""
 
-import shutil
-
-from scratch import PROSE, SPHINX, Copy
+from scratch import HEAD, PROSE
 
 BASE = "https://example.org/site/"
 PAGE = """# A table has rows
@@ -80,24 +78,12 @@ GROUP = """# The *other* & page
 inner
 ```
 """
-
-
-def build_both(root):
-    """Build both sites unless they are there, and return their folders by their addresses."""
-    published, plain = root / "build" / "html", root / "build" / "plain"
-    if not root.exists():
-        root.mkdir()
-        copy = Copy(root)
-        (root / "docs" / "tutorials").mkdir(exist_ok=True)
-        no_source = PROSE.replace("---\n", '---\nexcused: {source: "it has none"}\n', 1)
-        copy.write("index", PAGE)
-        copy.write("other", OTHER, head=PROSE)
-        copy.write("tutorials/other", GROUP, head=no_source)
-        for name in ("before", "inner"):
-            copy.write(f"tutorials/{name}", f"# {name.title()}\n", head=no_source)
-        build = copy.run(*SPHINX, "-D", f"html_baseurl={BASE}", "-A", "repository=owner/name")
-        assert build.returncode == 0, build.stderr
-        shutil.copytree(published, plain)
-        build = copy.run(*SPHINX[:-1], str(plain))
-        assert build.returncode == 0, build.stderr
-    return {BASE: published, "": plain}
+NO_SOURCE = "---\nmyst:\n  html_meta:\n    description: A page.\nexcused: {source: none}\n---\n\n"
+# Each page with its front matter.
+PAGES = {
+    "index": HEAD + PAGE,
+    "other": PROSE + OTHER,
+    "tutorials/other": NO_SOURCE + GROUP,
+    "tutorials/before": f"{NO_SOURCE}# Before\n",
+    "tutorials/inner": f"{NO_SOURCE}# Inner\n",
+}
