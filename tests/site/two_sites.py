@@ -66,6 +66,7 @@ row
 .. module:: lookup_matmul
 .. autofunction:: lookup
 .. autofunction:: check_inputs
+.. autofunction:: check_ids
 ```
 
 ```{bibliography}
