@@ -1,6 +1,5 @@
 """The code in remedies does what it says, and the texts of a report are true."""
 
-import re
 from functools import partial
 
 import pytest
@@ -69,18 +68,35 @@ def test_the_table_without_bad_numbers_is_copied():
     assert cause.remedy.endswith(": a.copy_(b.weight.T)")
 
 
-def test_evidence_for_weights_and_for_a_padding_row():
-    """It names shared storage, the trained table, and the ids that are left out."""
-    storage, trained = torch.randn(8, 3), nn.Embedding(5, 3)
-    (cause,) = compare(trained, nn.Embedding.from_pretrained(TABLE), IDS).causes
-    assert cause.evidence.endswith(
-        "; they share no storage; b requires no gradient, so training moves the other alone"
-    )
-    (cause,) = compare(storage[:4], storage[4:], IDS).causes
-    assert "; they share storage" in cause.evidence
-    bag = nn.EmbeddingBag.from_pretrained(TABLE, mode="sum", padding_idx=2)
-    (cause,) = compare(bag, TABLE, IDS).causes
-    assert cause.evidence == "a (EmbeddingBag) leaves out every entry with the id 2"
+ROWS = torch.tensor([[3.0, 4.0], [5.0, 12.0], [8.0, 6.0]])  # of lengths 5, 13 and 10
+ENDS, COPY = torch.eye(3, 2).bool(), nn.Embedding.from_pretrained(ROWS)
+WITH_NAN, SIGNED = ROWS.masked_fill(ENDS, torch.nan), ROWS.masked_fill(ENDS, -0.0)
+STORAGE = torch.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "name", "evidence"),
+    [
+        (ROWS, make_linear(F.normalize(ROWS)), "scaled rows", "in the rows that were read, the lengths are 5 to 13 in a (table) and 1 in b (Linear)"),
+        (ROWS, make_linear(3 * ROWS), "scaled rows", "in the rows that were read, b (Linear) holds 3 times the numbers of a (table)"),
+        (ROWS, ROWS.flip(0), "order of the rows", "rows 0, 2 of a (table) are rows 2, 0 of b (table)"),
+        (ROWS, make_linear(ROWS.half()), "dtype", "a (table) is torch.float32, b (Linear) is torch.float16"),
+        (SIGNED, make_linear(ROWS.masked_fill(ENDS, 0.0)), "negative zero", "rows 0, 1 of a (table) hold -0, whose sign"),
+        (SIGNED, make_linear(SIGNED), "negative zero", "rows 0, 1 of a (table) and rows 0, 1 of b (Linear) hold -0"),
+        (ROWS, make_linear(ROWS.masked_fill(ENDS[:, :1], torch.inf)), "NaN or infinity", "row 0 of b (Linear) holds NaN or infinity"),
+        (make_linear(WITH_NAN), ROWS, "NaN or infinity", "rows 0, 1 of a (Linear) hold NaN or infinity"),
+        (WITH_NAN, ROWS, "weights", "2 of 6 numbers of the tables differ, in rows 0, 1; the standard deviation is nan in a and 3 in b"),
+        (ROWS, make_linear(SIGNED[:2]), "weights", "a has 3 rows and b has 2; 2 of 4 numbers of the tables differ, in rows 0, 1; "),
+        (STORAGE[:3], STORAGE[3:], "weights", "; they share storage"),
+        (nn.Embedding(3, 2), COPY, "weights", "; they share no storage; b requires no gradient, so training moves the other alone"),
+        (nn.EmbeddingBag.from_pretrained(ROWS, mode="sum", padding_idx=1), ROWS, "padding_idx", "a (EmbeddingBag) leaves out every entry with the id 1"),
+    ],
+)  # fmt: skip
+def test_evidence_is_true_of_the_tables(a, b, name, evidence):
+    """It names rows, sides, counts and lengths; NaN only where a product multiplies it."""
+    (cause,) = compare(a, b, torch.arange(2)).causes
+    assert cause.name == name
+    assert evidence in cause.evidence
 
 
 @pytest.mark.parametrize("a", [nn.Embedding.from_pretrained(TABLE), TABLE])
@@ -147,21 +163,6 @@ def test_a_pattern_of_the_outputs_is_a_note(dtype):
     assert len(vectors.notes) == 2  # that neither function can be looked into
 
 
-def test_rows_of_bad_numbers_are_named_with_their_side():
-    """Only for the layers that hold them, and only where a product multiplies them."""
-    bad = make_linear(TABLE)
-    bad.weight.data[0, 1] = torch.nan
-    for sides, evidence in (
-        ((TABLE, bad), "row 1 of b (Linear) holds NaN or infinity"),
-        ((bad, TABLE), "row 1 of a (Linear) holds NaN or infinity"),
-        ((bad.weight.T, bad), "row 1 of a (table) and row 1 of b (Linear) hold NaN or infinity"),
-    ):
-        (cause,) = compare(*sides, IDS).causes
-        assert cause.evidence.startswith(evidence)
-    two_lookups = compare(TABLE.index_fill(0, IDS[:1], torch.nan), TABLE, IDS)
-    assert [cause.name for cause in two_lookups.causes] == ["weights"]
-
-
 def test_advice_for_autocast_names_the_layer_that_multiplies():
     """A function that multiplies differs in its dtype."""
     b = make_linear(TABLE)
@@ -189,17 +190,35 @@ def test_a_report_has_a_text_and_a_table():
     assert str(report) == repr(report)
 
 
-def test_numbers_are_shown_with_the_digits_that_tell_them_apart():
-    """Six digits, and more if these are the same."""
-    report = compare(TABLE, TABLE.nextafter(TABLE + 1), IDS)
-    a, b = re.search(r": (\S+) in a, (\S+) in b", repr(report)).groups()
-    assert a != b
-    assert (float(a), float(b)) == pytest.approx(report.before.values)
-    assert report.before.differing == report.before.total == 12
-    assert report.before.first == (0, 0)
-    assert "all numbers are equal in value" in repr(compare(TABLE, TABLE.double(), IDS))
-    sums = compare(TABLE, TABLE.double(), (IDS, torch.tensor([0, 4])))
-    assert "; all numbers are equal within the bound of rounding" in repr(sums)
+A = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+ONE_OFF = torch.tensor([[0.0, 0.0], [0.5, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "sentences"),
+    [
+        (A, A.clone(), "equal in every bit, all 4 numbers"),
+        (A, A + 3 * ONE_OFF + ONE_OFF.T, "different: 2 of 4 numbers, the first at [0, 1]: 2.0 in a, 2.5 in b; the largest difference is 1.5"),
+        (A, A.nextafter(A + ONE_OFF), "different: 1 of 4 numbers, the first at [1, 0]: 3.0 in a, 3.00000024 in b; the largest difference is 2.38e-07"),
+        (A.bfloat16(), (A + ONE_OFF).half(), "different: dtype torch.bfloat16 in a, torch.float16 in b; 1 of 4 numbers, the first at [1, 0]: 3.0 in a, 3.5 in b; the largest difference is 0.5"),
+        (A, A.double(), "different: dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value"),
+        (A, A[:, :1], "different: shape (2, 2) in a, (2, 1) in b"),
+        (0 * A, -0.0 * A, "equal in value: 4 of 4 numbers differ, the first at [0, 0]: 0.0 in a, -0.0 in b; only signs of zeros or bits of NaN"),
+        (A / 0, A * torch.nan, "different: 4 of 4 numbers, the first at [0, 0]: inf in a, nan in b"),
+        (A * torch.nan, A * torch.nan, "equal in every bit, all 4 numbers"),
+    ],
+)  # fmt: skip
+def test_sentences_about_two_outputs_are_true(a, b, sentences):
+    """Numbers have as many digits as tell them apart."""
+    report = compare(lambda _: a, lambda _: b, torch.arange(2))
+    assert repr(report.before) == sentences
+    assert report.agrees is sentences.startswith("equal")
+
+
+def test_sums_of_two_dtypes_may_be_rounded():
+    """Their terms are, so the bound is named beside the dtypes."""
+    report = compare(TABLE, TABLE.double(), (IDS, torch.tensor([0, 4])))
+    assert "; all numbers are equal within the bound of rounding" in repr(report)
 
 
 SCALE = float(TABLE.abs().max()) / 127
