@@ -13,11 +13,7 @@ SOURCE = Path(lookup_matmul.__file__).parents[1]
 
 BLOCKED = """
 import sys
-class Refuse:
-    def find_spec(self, name, *_):
-        if name.split(".")[0] in {names!r}:
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Refuse())
+sys.modules.update(dict.fromkeys({names!r}))  # so that their import is an error
 import lookup_matmul.costs, lookup_matmul.figures
 """
 NEEDLESS = {"cloudpickle", "fastjsonschema", "matplotlib", "nox", "scipy", "sklearn", "sphinx"}
