@@ -8,26 +8,21 @@ from scipy import sparse
 from torch import nn
 
 from lookup_matmul import OneHotLinear, to_linear
-from lookup_matmul.figures.pages.categories_in_tables import draw_hashes
-from lookup_matmul.figures.pages.csr_is_an_embedding_bag import draw_csr
-from lookup_matmul.figures.pages.inside_a_language_model import (
-    draw_both_ends,
-    draw_writing,
+from lookup_matmul.figures.pages import (
+    categories_in_tables,
+    csr_is_an_embedding_bag,
+    inside_a_language_model,
+    lookup_is_matmul,
+    on_many_machines,
+    sparse_row_is_a_sum,
+    swap_layers,
+    text_both_ways,
+    tied_weights,
+    what_a_step_moves,
+    where_equality_stops,
+    which_should_i_use,
+    why_layers_disagree,
 )
-from lookup_matmul.figures.pages.lookup_is_matmul import draw_training, place_names
-from lookup_matmul.figures.pages.on_many_machines import draw_cuts
-from lookup_matmul.figures.pages.sparse_row_is_a_sum import draw_sum_of_rows
-from lookup_matmul.figures.pages.swap_layers import draw_replacements, draw_swap
-from lookup_matmul.figures.pages.text_both_ways import (
-    draw_column_votes,
-    draw_message_votes,
-    draw_offsets,
-)
-from lookup_matmul.figures.pages.tied_weights import draw_memory_order, draw_names
-from lookup_matmul.figures.pages.what_a_step_moves import draw_moves
-from lookup_matmul.figures.pages.where_equality_stops import draw_nan_reach
-from lookup_matmul.figures.pages.which_should_i_use import draw_questions
-from lookup_matmul.figures.pages.why_layers_disagree import draw_differences
 
 torch.manual_seed(123)
 WEIGHT, IDS = torch.randn(4, 5), torch.tensor([2, 3, 1])
@@ -37,7 +32,7 @@ TABLE = torch.tensor([[0.1, 0.2, 0.3], [1.1, 1.2, 1.3], [2.1, 2.2, 2.3], [3.1, 3
 TABLE_OF_TWO = torch.tensor([[0.5, 1.0], [1.5, -2.0], [1.0, 1.0]])
 POINTS = torch.tensor([[1.0, 0.0], [3.0, 1.0], [-1.0, 2.0], [0.0, -3.0]])
 VOTES = torch.tensor([[2.0, -1.0], [-1.0, 0.0], [0.25, 3.0]])
-VOCABULARY = {"axis": 0, "dim": 1, "tensor": 2}
+VOCABULARY, LIBRARIES = {"axis": 0, "dim": 1, "tensor": 2}, ["NumPy", "PyTorch"]
 FIRST = nn.Parameter(TABLE)
 SECOND = nn.Parameter(FIRST.detach())
 EMBEDDING = nn.Embedding(12, 4)
@@ -52,97 +47,30 @@ QUESTIONS = {
     "Which layer?": ([("One id?", "yes", "Embedding", "no"), ("Few\nnumbers?", "yes", "bag", "no")], "Linear"),
     "Which memory?": ([("Does it\ntrain?", "no", "int8,\nor 16 bits", "yes")], "float32"),
 }  # fmt: skip
+TEXT = "A dim, a DIM, qwertz"
+WRITTEN = {0: {"lookup": "a<b", "product": "a<b"}, 9: {"lookup": "the", "product": "tho"}}
+# Name: a drawing, and a part of its alternative text.
 DRAWINGS = {
-    "sum of rows": (
-        draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), TABLE_OF_TWO, list(VOCABULARY), ["$", "kg"]),
-        "Row 2 of the table is multiplied by 3: (1.0000, 1.0000). The other rows are not read. "
-        "The sum is (6.0000, -1.0000).",
-    ),
-    "cuts": (
-        draw_cuts(2, 4),
-        "By columns: machine 0 holds the first 2 columns of both, machine 1 the rest.",
-    ),
-    "hashes": (
-        draw_hashes({"user 1": 2, "user 2": 0, "user 3": 2}, 4),
-        "3 keys go to 4 rows. user 1 to row 2. user 2 to row 0. user 3 to row 2. "
-        "Shared: row 2 by 2 keys.",
-    ),
-    "reach of a NaN": (
-        draw_nan_reach(IDS, NOT_FINITE),
-        "Row 0 has NaN in column 0 and -Inf in column 1. "
-        + "".join(f"The product for id {k} has NaN in column 0 and NaN in column 1. " for k in (2, 3, 1))
-        + "The lookup for id 2 is finite.",
-    ),
-    "moves": (draw_moves(MOVED, ~MOVED, "3 of 4 cells."), "3 of 4 cells."),
-    "training": (
-        draw_training({0: POINTS, 10: 2 * POINTS}, ["cat", "tea", "Rome", "dog"], [0, 1, 2, 0]),
-        "4 points with names, at the steps 0, 10 of a training.",
-    ),
-    "votes of a message": (
-        draw_message_votes("A dim, a DIM, qwertz", VOCABULARY, torch.tensor([1.0, 2.0, 3.0]), VOTES, ["NumPy", "PyTorch"]),
-        'The text "A dim, a DIM, qwertz". Votes for NumPy, PyTorch. dim (-1, 0): PyTorch. total (-1, 0): PyTorch.',
-    ),
-    "votes": (
-        draw_column_votes(list(VOCABULARY), VOTES, ["NumPy", "PyTorch"]),
-        "Votes for NumPy, PyTorch. axis (+2, -1): NumPy. dim (-1, 0): PyTorch. tensor (+0.25, +3): PyTorch.",
-    ),
-    "offsets": (
-        draw_offsets(["axis", "dim", "sum"], [0, 2, 2, 3]),
-        "Texts in one row: axis, dim; ; sum. Offsets: 0, 2, 2, 3.",
-    ),
-    "both ends": (
-        draw_both_ends("byte", torch.tensor(list(b"byte")), 256),
-        "b, y, t go in as ids 98, 121, 116. The lookup copies rows 98, 121, 116 of the table, the "
-        "position rows 0, 1, 2 are added, and the rest of the model follows. At the other end each "
-        "result is multiplied by all 256 rows of the same table, the 256 scores become probabilities, "
-        "and the loss reads one: 121 at position 0, 116 at position 1, 101 at position 2.",
-    ),
-    "writing": (
-        draw_writing({0: {"lookup": "a<b", "product": "a<b"}, 9: {"lookup": "the", "product": "tho"}}),
-        "Step 0, lookup and product: “a<b”. Step 9, lookup: “the”; product: “tho”.",
-    ),
-    "matrix": (
-        draw_csr(MATRIX),
-        "Row 1 is empty. Row 2 has the value 1 in column 0 and the value 4 in column 1 and "
-        "the value 5 in column 3. The columns, 1, 3, 0, 1, 3, are CSR's indices",
-    ),
-    "two memories": (
-        draw_memory_order(TABLE[:2], TABLE[:2].T.contiguous()),
-        "Memory of the Embedding: 0.1, 0.2, 0.3, 1.1, 1.2, 1.3. "
-        "Memory of the Linear: 0.1, 1.1, 0.2, 1.2, 0.3, 1.3.",
-    ),
-    "tied": (
-        draw_names({"embedding.weight": FIRST, "head.weight": FIRST}),
-        "2 names, 1 Parameter, 1 memory. embedding.weight is Parameter 1 on memory 1. "
-        "head.weight is Parameter 1 on memory 1.",
-    ),
-    "one memory of two": (
-        draw_names({"a": FIRST, "b": SECOND, "c": nn.Parameter(TABLE.clone())}),
-        "3 names, 3 Parameters, 2 memories. a is Parameter 1 on memory 1. "
-        "b is Parameter 2 on memory 1. c is Parameter 3 on memory 2.",
-    ),
-    "swap": (
-        draw_swap(IDS, EMBEDDING, ONE_HOT_LINEAR),
-        "the ids 2, 3, 1 go into Embedding(12, 4), and 3 rows of 4 numbers come out. Right: they "
-        "become 3 one-hot rows of 12 numbers, which go into Linear(12, 4); tools find this layer. "
-        "3 rows of 4 numbers come out, equal to those on the left.",
-    ),
-    "differences": (
-        draw_differences({"Embedding": SIGNED_ZERO, "Linear": CHANGED}, labels=["id 7", "id 8", "id 9"]),
-        "2 of 4 numbers differ. id 7: column 1 is -0.0000 in Embedding, 0.0000 in Linear. "
-        "id 8: column 1 is 3.0000 in Embedding, 3.5000 in Linear. Linear has 3 rows, the other 2.",
-    ),
-    "no difference": (draw_differences({"a": SIGNED_ZERO, "b": SIGNED_ZERO}), "0 of 4 numbers differ."),
-    "replacements": (
-        draw_replacements(["not", "good"], ["not", "good"], PREDICTED, TRUE, 2.9),
-        "The sentence not good. Predicted, 0 replacements change it by more than 2.9, most of all not "
-        "at place 2: +2.4. True, 2 replacements change it by more than 2.9, most of all not at place 2: +7.6.",
-    ),
-    "questions": (
-        draw_questions(QUESTIONS),
-        "1. One id? yes: Embedding; no: question 2. 2. Few numbers? yes: bag; no: Linear. "
-        "3. Does it train? no: int8, or 16 bits; yes: float32.",
-    ),
+    "sum of rows": (sparse_row_is_a_sum.draw_sum_of_rows(torch.tensor([1, 2]), torch.tensor([2, 3]), TABLE_OF_TWO, list(VOCABULARY), ["$", "kg"]), "Row 2 of the table is multiplied by 3: (1.0000, 1.0000). The other rows are not read. The sum is (6.0000, -1.0000)."),
+    "cuts": (on_many_machines.draw_cuts(2, 4), "By columns: machine 0 holds the first 2 columns of both, machine 1 the rest."),
+    "hashes": (categories_in_tables.draw_hashes({"user 1": 2, "user 2": 0, "user 3": 2}, 4), "3 keys go to 4 rows. user 1 to row 2. user 2 to row 0. user 3 to row 2. Shared: row 2 by 2 keys."),
+    "reach of a NaN": (where_equality_stops.draw_nan_reach(IDS, NOT_FINITE), "The product for id 1 has NaN in column 0 and NaN in column 1. The lookup for id 2 is finite."),
+    "moves": (what_a_step_moves.draw_moves(MOVED, ~MOVED, "3 of 4 cells."), "3 of 4 cells."),
+    "training": (lookup_is_matmul.draw_training({0: POINTS, 10: 2 * POINTS}, ["cat", "tea", "Rome", "dog"], [0, 1, 2, 0]), "4 points with names, at the steps 0, 10 of a training."),
+    "votes of a message": (text_both_ways.draw_message_votes(TEXT, VOCABULARY, torch.tensor([1.0, 2.0, 3.0]), VOTES, LIBRARIES), f'The text "{TEXT}". Votes for NumPy, PyTorch. dim (-1, 0): PyTorch. total (-1, 0): PyTorch.'),
+    "votes": (text_both_ways.draw_column_votes(list(VOCABULARY), VOTES, LIBRARIES), "Votes for NumPy, PyTorch. axis (+2, -1): NumPy. dim (-1, 0): PyTorch. tensor (+0.25, +3): PyTorch."),
+    "offsets": (text_both_ways.draw_offsets(["axis", "dim", "sum"], [0, 2, 2, 3]), "Texts in one row: axis, dim; ; sum. Offsets: 0, 2, 2, 3."),
+    "both ends": (inside_a_language_model.draw_both_ends("byte", torch.tensor(list(b"byte")), 256), "the 256 scores become probabilities, and the loss reads one: 121 at position 0, 116 at position 1, 101 at position 2."),
+    "writing": (inside_a_language_model.draw_writing(WRITTEN), "Step 0, lookup and product: “a<b”. Step 9, lookup: “the”; product: “tho”."),
+    "matrix": (csr_is_an_embedding_bag.draw_csr(MATRIX), "Row 1 is empty. Row 2 has the value 1 in column 0 and the value 4 in column 1 and the value 5 in column 3. The columns, 1, 3, 0, 1, 3, are CSR's indices"),
+    "two memories": (tied_weights.draw_memory_order(TABLE[:2], TABLE[:2].T.contiguous()), "Memory of the Embedding: 0.1, 0.2, 0.3, 1.1, 1.2, 1.3. Memory of the Linear: 0.1, 1.1, 0.2, 1.2, 0.3, 1.3."),
+    "tied": (tied_weights.draw_names({"embedding.weight": FIRST, "head.weight": FIRST}), "2 names, 1 Parameter, 1 memory. embedding.weight is Parameter 1 on memory 1. head.weight is Parameter 1 on memory 1."),
+    "one memory of two": (tied_weights.draw_names({"a": FIRST, "b": SECOND, "c": nn.Parameter(TABLE.clone())}), "3 names, 3 Parameters, 2 memories. a is Parameter 1 on memory 1. b is Parameter 2 on memory 1. c is Parameter 3 on memory 2."),
+    "swap": (swap_layers.draw_swap(IDS, EMBEDDING, ONE_HOT_LINEAR), "the ids 2, 3, 1 go into Embedding(12, 4), and 3 rows of 4 numbers come out. Right: they become 3 one-hot rows of 12 numbers, which go into Linear(12, 4)"),
+    "differences": (why_layers_disagree.draw_differences({"Embedding": SIGNED_ZERO, "Linear": CHANGED}, labels=["id 7", "id 8", "id 9"]), "2 of 4 numbers differ. id 7: column 1 is -0.0000 in Embedding, 0.0000 in Linear. id 8: column 1 is 3.0000 in Embedding, 3.5000 in Linear. Linear has 3 rows, the other 2."),
+    "no difference": (why_layers_disagree.draw_differences({"a": SIGNED_ZERO, "b": SIGNED_ZERO}), "0 of 4 numbers differ."),
+    "replacements": (swap_layers.draw_replacements(["not", "good"], ["not", "good"], PREDICTED, TRUE, 2.9), "Predicted, 0 replacements change it by more than 2.9, most of all not at place 2: +2.4. True, 2 replacements change it by more than 2.9, most of all not at place 2: +7.6."),
+    "questions": (which_should_i_use.draw_questions(QUESTIONS), "1. One id? yes: Embedding; no: question 2. 2. Few numbers? yes: bag; no: Linear. 3. Does it train? no: int8, or 16 bits; yes: float32."),
 }  # fmt: skip
 
 
@@ -195,7 +123,7 @@ def test_writing_marks_letters_that_differ_and_shows_one_step():
 def test_names_of_moving_points_cover_neither_names_nor_points():
     """Each is beside its point, in the drawing, and stays on its side until another is better."""
     points = np.array([[(100, 100), (126, 100)], [(10, 100), (320, 100)], [(200, 9), (250, 9)]])
-    names = place_names(points.astype(float))
+    names = lookup_is_matmul.place_names(points.astype(float))
     assert np.abs(names - points).max() <= 25
     assert ((names > 0) & (names < 330)).all()
     for frame, (first, second) in zip(points, names, strict=True):
@@ -203,14 +131,14 @@ def test_names_of_moving_points_cover_neither_names_nor_points():
         for name, other in ((first, frame[1]), (second, frame[0])):
             assert (np.abs(name - other) >= (23, 12)).any()
     frames = [[(100.0, 100.0), (126.0, 100.0)], [(100.0, 100.0), (250.0, 100.0)]]
-    before, after = place_names(np.array(frames))[:, 0].tolist()
+    before, after = lookup_is_matmul.place_names(np.array(frames))[:, 0].tolist()
     assert before == after != [125, 100]
 
 
 def test_a_swap_is_not_drawn_if_the_outputs_differ():
     """The drawing says that they are equal."""
     with pytest.raises(AssertionError, match="not bitwise equal"):
-        draw_swap(IDS, nn.Embedding.from_pretrained(torch.zeros(12, 4)), ONE_HOT_LINEAR)
+        swap_layers.draw_swap(IDS, nn.Embedding.from_pretrained(torch.zeros(12, 4)), ONE_HOT_LINEAR)
 
 
 def test_cuts_have_the_machine_of_each_number():
@@ -222,8 +150,12 @@ def test_cuts_have_the_machine_of_each_number():
 
 def test_names_with_markup_are_text():
     """Those of classes and of points; the script gets the data of the votes all the same."""
-    votes = draw_message_votes("a dim", VOCABULARY, torch.ones(3), VOTES, ["R&D", "<b>"])
-    training = draw_training({0: POINTS, 10: POINTS}, ["R&D", "<b>", "c", "d"], [0, 1, 2, 0])
+    votes = text_both_ways.draw_message_votes(
+        "a dim", VOCABULARY, torch.ones(3), VOTES, ["R&D", "<b>"]
+    )
+    training = lookup_is_matmul.draw_training(
+        {0: POINTS, 10: POINTS}, ["R&D", "<b>", "c", "d"], [0, 1, 2, 0]
+    )
     for drawing in (votes, training):
         assert_valid(drawing)
         assert {"R&D", "<b>"} <= {*texts(drawing.svg)}
