@@ -16,24 +16,15 @@ from lookup_matmul import (
 
 FORMS = [lookup, one_hot_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-ID_DTYPES = [torch.int32, torch.int64]
 SHAPES = [(), (0,), (1,), (7,), (3, 0), (2, 3), (2, 3, 4)]
 
 
-def table(vocab_size: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+def table(vocab_size, dim, dtype, seed=0):
     """Draw finite weights with no negative zero among them."""
-    weight = torch.randn(vocab_size, dim, generator=torch.Generator().manual_seed(seed)).to(dtype)
-    return weight.masked_fill(weight == 0, 1.0)
+    return torch.randn(vocab_size, dim, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
-def rows_in_float64(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Give the plain definition: row i for id i."""
-    return torch.from_numpy(weight.detach().cpu().double().numpy()[ids.cpu().numpy()])
-
-
-def scatter_in_float64(
-    ids: torch.Tensor, output_gradient: torch.Tensor, vocab_size: int
-) -> torch.Tensor:
+def scatter_in_float64(ids, output_gradient, vocab_size):
     """Give the plain definition of the gradient: add up the output gradients of each id."""
     gradient = np.zeros((vocab_size, output_gradient.shape[-1]))
     np.add.at(gradient, ids.cpu().numpy(), output_gradient.cpu().double().numpy())
@@ -41,17 +32,17 @@ def scatter_in_float64(
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("id_dtype", ID_DTYPES, ids=str)
+@pytest.mark.parametrize("id_dtype", [torch.int32, torch.int64], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_forward_is_row_picking(form, dtype, id_dtype, shape, device):
     """Every form gives the rows themselves, in the weight's dtype, on its device."""
     ids = torch.randint(11, shape, dtype=id_dtype).to(device)
-    any_strides = table(5, 11, dtype).T
-    for weight in (table(11, 5, dtype), any_strides, table(11, 0, dtype)):
+    for weight in (table(11, 5, dtype), table(5, 11, dtype).T, table(11, 0, dtype)):
+        rows = torch.from_numpy(weight.double().numpy()[ids.cpu().numpy()])
         weight = weight.to(device)
         result = form(ids, weight)
-        assert_bitwise_equal(result, rows_in_float64(ids, weight).to(weight))
+        assert_bitwise_equal(result, rows.to(weight))
         assert_bitwise_equal(form(ids, weight, check=False), result)
 
 

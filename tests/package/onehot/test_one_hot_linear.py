@@ -168,16 +168,14 @@ def test_invalid_layers_are_refused(linear, padding_idx, error, message):
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        ([0, 1], TypeError, "ids has type builtins.list, expected torch.Tensor; wrap it in torch.tensor(...)."),
-        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected torch.int32 or torch.int64; convert with ids.long() if"),
+        ([0, 1], TypeError, "ids has type builtins.list, expected torch.Tensor"),
+        (torch.tensor([1.0]), TypeError, "ids has dtype torch.float32, expected torch.int32 or torch.int64"),
         (torch.tensor([7]), RuntimeError, "index 7 is out of bounds"),
         (torch.tensor([-1]), RuntimeError, "index -1 is out of bounds"),
     ],
 )  # fmt: skip
 def test_ids_that_an_embedding_refuses_are_refused(ids, error, message):
     """None is rounded, wrapped around or taken for a mask."""
-    embedding, layer = pair()
+    _, layer = pair()
     with pytest.raises(error, match=re.escape(message)):
         layer(ids)
-    with pytest.raises((TypeError, RuntimeError, IndexError)):
-        embedding(ids)
