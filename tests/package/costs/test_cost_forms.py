@@ -6,24 +6,15 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from lookup_matmul import lookup, one_hot, rounding_bound
-from lookup_matmul.costs import kernels
-from lookup_matmul.costs.count import (
-    BAG,
-    COMPILED,
-    COMPILED_LOOKUP,
-    CSR,
-    DTYPES,
-    ONE_HOT,
-    PRODUCT,
-    Case,
-)
+from lookup_matmul.costs import Case, count, kernels
+from lookup_matmul.costs.count import DTYPES, ONE_HOT, PRODUCT
 from lookup_matmul.costs.forms import check_result, make_call, sample_inputs
 
 SIZES = {"vocab_size": 50, "dim": 8, "ids": 64}
 CASES = [
     *(Case(form, "forward", **SIZES) for form in ("lookup", ONE_HOT, PRODUCT)),
     *(Case(form, "backward", **SIZES) for form in ("lookup", ONE_HOT, PRODUCT)),
-    *(Case(form, "forward", **SIZES, bags=4) for form in (BAG, CSR)),
+    *(Case(form, "forward", **SIZES, bags=4) for form in (count.BAG, count.CSR)),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[:2]}, {case.bags}")
 
@@ -98,7 +89,7 @@ def test_a_gradient_in_half_precision_is_rounded_once(dtype):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_bag_may_round_its_products_and_their_sum(dtype):
     """16 products are rounded once each, then added up: as a sum of 17 terms."""
-    case = Case(BAG, "forward", **SIZES, dtype=dtype, bags=4)
+    case = Case(count.BAG, "forward", **SIZES, dtype=dtype, bags=4)
     inputs = [tensor.abs() for tensor in sample_inputs(case, "cpu")]  # a sum is its own size
     expected = torch.from_numpy(by_hand(case, inputs))
     bound = rounding_bound(17, DTYPES[dtype])
@@ -107,12 +98,12 @@ def test_a_bag_may_round_its_products_and_their_sum(dtype):
         check_result(case, inputs, expected * (1 + 1.001 * bound))
 
 
-@pytest.mark.parametrize("form", [COMPILED, COMPILED_LOOKUP])
+@pytest.mark.parametrize("form", [count.COMPILED, count.COMPILED_LOOKUP])
 def test_a_compiled_form_is_compiled_from_its_definition(monkeypatch, form):
     """Compiling takes seconds, so the function that would be compiled runs on the same inputs."""
     monkeypatch.setattr(torch, "compile", lambda function, **_: function)
     inputs = sample_inputs(CASES[0], "cpu")
-    compiled = make_call(CASES[0]._replace(form=form), sample_inputs(CASES[0], "cpu"))
+    compiled = make_call(CASES[0]._replace(form=form), inputs)
     assert torch.equal(compiled(), inputs[1][inputs[0]])
 
 

@@ -51,13 +51,6 @@ def test_results_come_in_the_order_of_the_ranks(count):
     assert list_folders() == []
 
 
-@pytest.mark.parametrize("count", [0, -1])
-def test_a_count_below_one_is_refused(count):
-    """Instead of an empty list of results."""
-    with pytest.raises(ValueError, match=rf"count is {count}, expected at least 1"):
-        run_on_processes(describe_process, count)
-
-
 def test_an_error_names_its_process(capfd):
     """The message has the traceback and the end of the output; this process prints nothing."""
 
@@ -95,26 +88,19 @@ def test_a_process_that_dies_is_an_error(ending):
     assert list_folders() == []
 
 
-def test_a_deadlock_is_a_timeout_error():
-    """One process waits in a collective that the other never calls."""
-
-    def call_barrier_on_rank_0():
-        distributed.barrier() if distributed.get_rank() == 0 else signal.pause()
-
-    message = r"no answer of process 0, 1 within 0\.5 s; stopped\. Do all"
-    with pytest.raises(TimeoutError, match=message):
-        run_on_processes(call_barrier_on_rank_0, 2, timeout_s=0.5)
+@pytest.mark.parametrize(
+    ("function", "timeout_s", "message"),
+    [
+        (lambda: distributed.barrier() if distributed.get_rank() == 0 else signal.pause(), 0.5, r"process 0, 1 within 0\.5 s; stopped\. Do all"),
+        (lambda: time.sleep(0.95 * (1 + distributed.get_rank())), 1.0, r"process (0, )?1 within 1 s"),
+    ],
+    ids=["deadlock", "one result"],
+)  # fmt: skip
+def test_no_answer_in_time_is_an_error(function, timeout_s, message):
+    """All processes have the same deadline, which the result of one does not extend."""
+    with pytest.raises(TimeoutError, match=f"no answer of {message}"):
+        run_on_processes(function, 2, timeout_s=timeout_s)
     assert list_folders() == []
-
-
-def test_a_result_does_not_extend_the_timeout():
-    """All processes have the same deadline."""
-
-    def sleep_longer_on_rank_1():
-        time.sleep(0.95 * (1 + distributed.get_rank()))
-
-    with pytest.raises(TimeoutError, match=r"no answer of process (0, )?1 within 1 s"):
-        run_on_processes(sleep_longer_on_rank_1, 2, timeout_s=1.0)
 
 
 SCRIPT = """
@@ -220,12 +206,17 @@ def test_cuts_are_those_of_torch(parts):
         assert [part.tolist() for part in slices if len(part)] == chunks
 
 
-@pytest.mark.parametrize(("size", "parts"), [(3, 0), (3, -1), (-1, 2)])
-def test_impossible_cuts_are_refused(size, parts):
-    """The error names both arguments."""
-    message = f"size is {size} and parts is {parts}, expected size >= 0 and parts >= 1"
-    with pytest.raises(ValueError, match=message):
-        cut(size, parts)
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        *((cut, a, "size is {} and parts is {}, expected size >= 0 and parts >= 1") for a in [(3, 0), (3, -1), (-1, 2)]),
+        *((run_on_processes, (print, n), "count is {1}, expected at least 1") for n in (0, -1)),
+    ],
+)  # fmt: skip
+def test_impossible_numbers_are_refused(function, arguments, message):
+    """The error names the arguments; no process gives no empty list of results."""
+    with pytest.raises(ValueError, match=message.format(*arguments)):
+        function(*arguments)
 
 
 @linux
@@ -247,9 +238,7 @@ def test_sent_bytes_are_counted_once(host):
             before = tcp_sent_bytes()
             unix_sender.sendall(b"not over TCP")
             client.sendall(bytes(100_000))
-            remaining = 100_000
-            while remaining:
-                remaining -= len(peer.recv(remaining))
+            assert len(peer.recv(100_000, socket.MSG_WAITALL)) == 100_000
             assert tcp_sent_bytes() - before == 100_000
             peer.sendall(b"back")
             assert client.recv(4) == b"back"
@@ -263,12 +252,7 @@ def test_sent_bytes_are_counted_once(host):
 )
 def test_retransmitted_bytes_count_once(monkeypatch, tcp_info, expected):
     """Linux before 4.19 does not report the number of sent bytes."""
-
-    class FakeSocket(socket.socket):
-        def getsockopt(self, *_):
-            return tcp_info
-
-    monkeypatch.setattr(worker.socket, "socket", FakeSocket)
+    monkeypatch.setattr(socket.socket, "getsockopt", lambda *_: tcp_info)
     before = tcp_sent_bytes()
     with socket.create_server(("127.0.0.1", 0)):
         sent = tcp_sent_bytes()
