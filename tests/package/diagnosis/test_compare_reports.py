@@ -114,19 +114,16 @@ def test_advice_for_a_bias_contains_the_table_with_the_bias_added(a):
 
 def test_integers_that_look_like_rows_are_a_note():
     """They are read as ids, so two equal layers agree."""
-    rows = F.one_hot(IDS, 5)
-    report = compare(TABLE, nn.Embedding.from_pretrained(TABLE), rows)
-    assert report.agrees
-    (note,) = report.notes
-    assert "the 20 whole numbers are read as ids" in note
-    assert note in repr(report)
-    assert ".float()" in note
-    counts = compare(nn.EmbeddingBag.from_pretrained(TABLE), TABLE, torch.tensor([[0, 3, 0, 0, 1]]))
-    assert "read as ids" in counts.notes[0]
-    half = torch.tensor([[1, 0], [0, 1]])
-    assert "the 4 whole numbers are read as ids" in compare(TABLE[:2], TABLE[:2], half).notes[0]
-    five_ids = torch.tensor([0, 0, 3, 0, 1])
-    for ids in (IDS, five_ids, rows[:, :4], torch.tensor([[1, 2, 3, 4, 0]]), rows.float()):
+    rows, counts = F.one_hot(IDS, 5), torch.tensor([[0, 3, 0, 0, 1]])
+    for second in (nn.Embedding.from_pretrained(TABLE), TABLE):
+        report = compare(TABLE, second, rows)
+        (note,) = report.notes
+        assert (report.agrees, note in repr(report), ".float()" in note) == (True, True, True)
+        assert "the 20 whole numbers are read as ids" in note
+    bag = nn.EmbeddingBag.from_pretrained(TABLE)
+    assert "the 5 whole numbers are read as ids" in compare(bag, TABLE, counts).notes[0]
+    assert "the 4 whole numbers" in compare(TABLE[:2], TABLE[:2], torch.eye(2).long()).notes[0]
+    for ids in (IDS, counts[0], rows[:, :4], torch.tensor([[1, 2, 3, 4, 0]]), rows.float()):
         assert compare(TABLE, TABLE, ids).notes == ()
 
 
@@ -145,18 +142,15 @@ def test_a_function_that_multiplies_ids_gets_advice():
 def test_a_pattern_of_the_outputs_is_a_note(dtype):
     """One row of differences or one factor is noted, if there are two rows that show it."""
     table = TABLE.to(dtype)
-    bias = torch.tensor([0.5, -1.3, 2.1], dtype=dtype)
-    patterns = {
-        "b minus a is the same in each row, as where a bias is added": table + bias,
-        "b is 1.75 times a": table * 1.75,
-    }
-    for note, changed in patterns.items():
-        function = partial(F.embedding, weight=changed)
-        report = compare(table, function, IDS)
-        assert report.causes == ()
-        assert report.notes[-1] == note
-        assert len(compare(table, function, IDS[:1]).notes) == 1
-        assert compare(table, function, IDS[[0, 3]]).notes == report.notes[:1]
+    added = table + torch.tensor([0.5, -1.3, 2.1], dtype=dtype)
+    notes = "b minus a is the same in each row, as where a bias is added", "b is 1.75 times a"
+    for note, changed in zip(notes, (added, table * 1.75), strict=True):
+        report, one_row, equal_rows = (
+            compare(table, partial(F.embedding, weight=changed), IDS[rows])
+            for rows in ([0, 1, 2, 3], [0], [0, 3])
+        )
+        assert (report.causes, report.notes[1:]) == ((), (note,))
+        assert one_row.notes == equal_rows.notes == report.notes[:1]
     for function in (lambda ids: table[ids] ** 2, lambda ids: table[ids] + table[ids, :1]):
         assert len(compare(table, function, IDS).notes) == 1
     vectors = compare(lambda ids: table[ids, 0], lambda ids: table[ids, 0] * 2, IDS)

@@ -26,14 +26,12 @@ class Block(nn.Module):
         return rows, {"count": rows.shape[1], "mask": None}
 
 
-class Model(nn.Module):
+class Model(nn.ModuleDict):
     """A small model that calls one of its blocks twice."""
 
     def __init__(self):
-        super().__init__()
-        self.table = nn.Embedding(5, 6, max_norm=0.5)
-        self.blocks = nn.ModuleList([Block(), Block()])
-        self.drop, self.batch_norm = nn.Dropout(0.5), nn.BatchNorm1d(3)
+        super().__init__({"table": nn.Embedding(5, 6, max_norm=0.5), "drop": nn.Dropout(0.5)})
+        self.blocks, self.batch_norm = nn.ModuleList([Block(), Block()]), nn.BatchNorm1d(3)
         self.rnn = nn.LSTM(6, 4, batch_first=True)
 
     def forward(self, ids):
@@ -158,13 +156,9 @@ TEXT.register_forward_hook(lambda *_: "text")
     [
         ([nn.ReLU(), torch.relu], TypeError, "model_b has type builtins.builtin_function"),
         ([nn.Sequential(TEXT)] * 2, TypeError, "output of module '0' is a str"),
-        (
-            [nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})],
-            ValueError,
-            "no submodule of",
-        ),
+        ([nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})], ValueError, "no submodule of"),
     ],
-)
+)  # fmt: skip
 def test_models_that_are_refused(models, error, message):
     """With what was expected."""
     with pytest.raises(error, match=message):
