@@ -219,13 +219,6 @@ def test_an_order_or_a_factor_of_too_few_rows_is_not_named(second, ids):
     assert_causes(compare(TABLE, second, torch.tensor(ids)), "weights")
 
 
-def test_a_transposed_table_of_any_shape():
-    """Unless it is square, its shape shows it, on either side."""
-    layer = nn.Embedding(5, 3)
-    for sides in ((layer, layer.weight.detach().T), (layer.weight.detach().T, layer)):
-        assert_causes(compare(*sides, IDS), "transposed weight")
-
-
 def test_different_embedding_dimensions_are_a_note():
     """No remedy is tried, and no gradient compared."""
     report = compare(nn.Embedding(4, 3), nn.Embedding(4, 5), IDS, gradients=True)

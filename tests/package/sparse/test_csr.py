@@ -24,10 +24,8 @@ from lookup_matmul import (
     to_torch_csr,
 )
 
-
-def random_matrix() -> sparse.csr_array:
-    """Return a small random matrix of float32 with int32 indices."""
-    return sparse.random_array((6, 9), density=0.3, format="csr", dtype=np.float32, rng=1)
+MATRIX = sparse.random_array((6, 9), density=0.3, format="csr", dtype=np.float32, rng=1)
+BAGS = to_bags(MATRIX)  # of float32 and int32
 
 
 @settings(deadline=None)
@@ -57,38 +55,35 @@ def test_round_trips_are_exact(count, columns, density, index_dtype, dtype):
 
 def test_scipy_shares_memory_except_where_documented():
     """Mixed index dtypes are copied as int64; float16, bfloat16 and float8 become float32."""
-    matrix = random_matrix()
-    bags = to_bags(matrix)
-    for rows in (matrix, to_scipy_csr(bags, 9)):
-        for array, member in zip((rows.indices, rows.indptr, rows.data), bags, strict=True):
+    for rows in (MATRIX, to_scipy_csr(BAGS, 9)):
+        for array, member in zip((rows.indices, rows.indptr, rows.data), BAGS, strict=True):
             assert np.shares_memory(array, member.numpy())
-    wide = Bags(bags.ids.long(), bags.offsets.long(), bags.weights)
+    wide = Bags(BAGS.ids.long(), BAGS.offsets.long(), BAGS.weights)
     for columns, ids, offsets, shared in (
         (9, wide.ids, wide.offsets, (True, True)),  # not narrowed to int32
-        (9, bags.ids, wide.offsets, (False, True)),
-        (9, wide.ids, bags.offsets, (True, False)),
-        (2**31 - 1, bags.ids, bags.offsets, (True, True)),
-        (2**31, bags.ids, bags.offsets, (False, False)),
+        (9, BAGS.ids, wide.offsets, (False, True)),
+        (9, wide.ids, BAGS.offsets, (True, False)),
+        (2**31 - 1, BAGS.ids, BAGS.offsets, (True, True)),
+        (2**31, BAGS.ids, BAGS.offsets, (False, False)),
         (2**31, wide.ids, wide.offsets, (True, True)),
     ):
         rows = to_scipy_csr(Bags(ids, offsets), columns)
-        assert (rows.indices.dtype == np.int32) is (shared == (True, True) and ids is bags.ids)
+        assert (rows.indices.dtype == np.int32) is (shared == (True, True) and ids is BAGS.ids)
         assert np.shares_memory(rows.indices, ids.numpy()) is shared[0]
         assert np.shares_memory(rows.indptr, offsets.numpy()) is shared[1]
     for dtype in (torch.float16, torch.bfloat16, torch.float8_e5m2):
-        assert to_scipy_csr(bags._replace(weights=bags.weights.to(dtype)), 9).dtype == np.float32
-    assert to_scipy_csr(bags._replace(weights=None), 9).data.tolist() == [1.0] * len(bags.ids)
+        assert to_scipy_csr(BAGS._replace(weights=BAGS.weights.to(dtype)), 9).dtype == np.float32
+    assert to_scipy_csr(BAGS._replace(weights=None), 9).data.tolist() == [1.0] * len(BAGS.ids)
 
 
 def test_to_torch_shares_memory():
     """Gradients flow to the weights; a SciPy matrix shares their memory without a gradient."""
-    bags = to_bags(random_matrix())
-    values = bags.weights.clone().requires_grad_()
-    assert shares_storage(torch.from_numpy(to_scipy_csr(Bags(*bags[:2], values), 9).data), values)
-    rows = to_torch_csr(bags._replace(weights=values), 9)
+    values = BAGS.weights.clone().requires_grad_()
+    assert shares_storage(torch.from_numpy(to_scipy_csr(Bags(*BAGS[:2], values), 9).data), values)
+    rows = to_torch_csr(BAGS._replace(weights=values), 9)
     assert shares_storage(rows.values(), values)
-    assert shares_storage(rows.col_indices(), bags.ids)
-    for result, expected in zip(to_bags(rows), (bags.ids, bags.offsets, values), strict=True):
+    assert shares_storage(rows.col_indices(), BAGS.ids)
+    for result, expected in zip(to_bags(rows), (BAGS.ids, BAGS.offsets, values), strict=True):
         assert shares_storage(result, expected)
     (rows.to_dense() * 2).sum().backward()
     assert (values.grad == 2).all()
@@ -96,15 +91,14 @@ def test_to_torch_shares_memory():
 
 def test_torch_csr_has_the_index_dtype_of_the_ids():
     """The offsets are converted."""
-    bags = to_bags(random_matrix())
-    for ids, offsets in ((bags.ids.int(), bags.offsets.long()), (bags.ids.long(), bags.offsets)):
+    for ids, offsets in ((BAGS.ids.int(), BAGS.offsets.long()), (BAGS.ids.long(), BAGS.offsets)):
         rows = to_torch_csr(Bags(ids, offsets), 9)
         assert rows.crow_indices().dtype == rows.col_indices().dtype == ids.dtype
 
 
 def test_implicit_ones_have_the_documented_dtype():
     """The default dtype, but float32 in SciPy."""
-    bags = to_bags(random_matrix())._replace(weights=None)
+    bags = BAGS._replace(weights=None)
     torch.set_default_dtype(torch.float64)
     try:
         matrices = to_torch_csr(bags, 9), dense_rows(bags, 9), to_scipy_csr(bags, 9)
@@ -130,25 +124,24 @@ def test_torch_csr_requires_ascending_ids(ids, pair):
 
 def test_the_default_device_has_no_effect():
     """Results are on the device of the arguments."""
-    bags, weight = to_bags(random_matrix()), torch.randn(9, 2)
-    decreasing = bags._replace(offsets=bags.offsets.flip(0) - bags.offsets[-1])
+    weight = torch.randn(9, 2)
+    decreasing = BAGS._replace(offsets=BAGS.offsets.flip(0) - BAGS.offsets[-1])
     with torch.device("meta"):
-        assert_bitwise_equal(to_torch_csr(bags, 9).to_dense(), dense_rows(bags, 9))
-        assert_bitwise_equal(sum_of_rows(random_matrix(), weight), sum_of_rows(bags, weight))
-        assert (to_scipy_csr(bags, 9) != random_matrix()).nnz == 0
-        results = dense_matmul(bags, weight), one_hot_matmul(bags.ids, weight), one_hot(bags.ids, 9)
+        assert_bitwise_equal(to_torch_csr(BAGS, 9).to_dense(), dense_rows(BAGS, 9))
+        assert_bitwise_equal(sum_of_rows(MATRIX, weight), sum_of_rows(BAGS, weight))
+        assert (to_scipy_csr(BAGS, 9) != MATRIX).nnz == 0
+        results = dense_matmul(BAGS, weight), one_hot_matmul(BAGS.ids, weight), one_hot(BAGS.ids, 9)
         assert {result.device.type for result in results} == {"cpu"}
-        assert_within(lookup(bags.ids, weight), weight[bags.ids], 0.0)
+        assert_within(lookup(BAGS.ids, weight), weight[BAGS.ids], 0.0)
         with pytest.raises(ValueError, match="expected offsets that never fall"):
             to_bags(decreasing)
         with pytest.raises(IndexError, match="row 0 names column"):
-            to_torch_csr(bags, 1)
+            to_torch_csr(BAGS, 1)
 
 
 def test_bags_need_not_be_contiguous():
     """Every second element of a longer tensor gives the same matrices."""
-    bags = to_bags(random_matrix())
-    strided = Bags(*(member.repeat_interleave(2)[::2] for member in bags))
+    strided = Bags(*(member.repeat_interleave(2)[::2] for member in BAGS))
     assert not any(member.is_contiguous() for member in strided)
-    assert torch.equal(to_torch_csr(strided, 9).to_dense(), to_torch_csr(bags, 9).to_dense())
-    assert (to_scipy_csr(strided, 9) != to_scipy_csr(bags, 9)).nnz == 0
+    assert torch.equal(to_torch_csr(strided, 9).to_dense(), to_torch_csr(BAGS, 9).to_dense())
+    assert (to_scipy_csr(strided, 9) != to_scipy_csr(BAGS, 9)).nnz == 0

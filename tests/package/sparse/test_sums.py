@@ -43,13 +43,13 @@ def sparse_rows(draw, dtypes=tuple(VALUE_DTYPES)):
     return Bags(ids, offsets, torch.tensor(values, dtype=torch.float64).to(dtype)), columns
 
 
-def in_scipy(bags: Bags, columns: int) -> sparse.csr_array:
+def in_scipy(bags, columns):
     """Convert the bags to a SciPy matrix of float64 that keeps duplicates."""
     arrays = (bags.weights.detach().double().numpy(), bags.ids.numpy(), bags.offsets.numpy())
     return sparse.csr_array(arrays, shape=(len(bags.offsets) - 1, columns))
 
 
-def convert(bags: Bags, columns: int, format_name: str) -> object:
+def convert(bags, columns, format_name):
     """Convert the bags to a format without changing dtypes, except for the offsets of torch."""
     size = (len(bags.offsets) - 1, columns)
     if format_name == "scipy" and bags.weights.dtype != torch.bfloat16:
@@ -58,31 +58,30 @@ def convert(bags: Bags, columns: int, format_name: str) -> object:
         rows.data = bags.weights.detach().numpy()
         return rows
     if format_name == "torch":
-        offsets = bags.offsets.to(bags.ids.dtype)
-        return torch.sparse_csr_tensor(
-            offsets, bags.ids, bags.weights, size, check_invariants=False
-        )
+        arrays = (bags.offsets.to(bags.ids.dtype), bags.ids, bags.weights)
+        return torch.sparse_csr_tensor(*arrays, size, check_invariants=False)
     return bags
 
 
-def table(columns: int, dim: int, dtype: torch.dtype, seed: int = 0) -> torch.Tensor:
+def table(columns, dim, dtype, seed=0):
     """Return a random table with absolute values above 0.1, so that no product underflows."""
     values = torch.randn(columns, dim, generator=torch.Generator().manual_seed(seed))
     return torch.where(values < 0, values - 0.1, values + 0.1).to(dtype)
 
 
-def dot_bound(
-    factors: sparse.csr_array, matrix: np.ndarray, dtype: torch.dtype, roundings: int = 1
-) -> torch.Tensor:
+def dot_bound(factors, matrix, dtype, roundings=1):
     """Return the error bound of ``factors @ matrix`` whose terms are rounded so often each."""
-    arrays = (np.abs(factors.data), factors.indices, factors.indptr)
-    sizes = sparse.csr_array(arrays, shape=factors.shape) @ np.abs(matrix)
     bounds = [rounding_bound(int(n) + roundings, dtype) for n in np.diff(factors.indptr)]
-    return torch.tensor(bounds).double()[:, None] * torch.from_numpy(sizes)
+    sizes = torch.from_numpy(abs(factors) @ np.abs(matrix))
+    return torch.tensor(bounds).double()[:, None] * sizes
 
 
-@pytest.mark.parametrize("format_name", ["bags", "scipy", "torch"])
-@pytest.mark.parametrize("form", FORMS)
+every_form_and_format = pytest.mark.parametrize(
+    ("form", "format_name"), [(form, name) for form in FORMS for name in ("bags", "scipy", "torch")]
+)
+
+
+@every_form_and_format
 @settings(deadline=None, max_examples=40)
 @given(sparse_rows(), st.integers(1, 9), st.sampled_from(DTYPES))
 def test_forward_is_the_sparse_product(form, format_name, bags_and_columns, dim, dtype):
@@ -98,8 +97,7 @@ def test_forward_is_the_sparse_product(form, format_name, bags_and_columns, dim,
     assert_within(result.double(), exact, bound)
 
 
-@pytest.mark.parametrize("format_name", ["bags", "scipy", "torch"])
-@pytest.mark.parametrize("form", FORMS)
+@every_form_and_format
 @settings(deadline=None, max_examples=40)
 @given(sparse_rows(dtypes=[torch.float64]), st.integers(1, 9), st.sampled_from(DTYPES))
 def test_backward_is_the_transposed_product(form, format_name, bags_and_columns, dim, dtype):
@@ -166,10 +164,8 @@ EDITS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_scipy_may_edit_a_matrix_between_forward_and_backward(form, edit, is_leaf):
     """The gradient is that of the matrix before the change, also for a computed weight."""
-    rows = sparse.csr_array(
-        (np.array([1, 4, 2], np.float32), np.array([2, 2, 0], np.int32), np.array([0, 2, 3])),
-        shape=(2, 4),
-    )
+    arrays = np.array([1, 4, 2], np.float32), np.array([2, 2, 0], np.int32), np.array([0, 2, 3])
+    rows = sparse.csr_array(arrays, shape=(2, 4))
     weight = torch.eye(4).requires_grad_()
     result = form(rows, weight if is_leaf else weight * 1)
     EDITS[edit](rows)
@@ -198,8 +194,7 @@ def test_duplicates_add_up_beyond_half_precision(dtype):
     offsets, ids = torch.tensor([0, 5_000]), torch.zeros(5_000, dtype=torch.int64)
     fractions = torch.rand(5_000, generator=torch.Generator().manual_seed(0)).to(dtype)
     for values in (None, fractions):
-        terms = torch.ones(5_000) if values is None else values
-        exact = terms.double().sum()
+        exact = torch.tensor(5_000.0).double() if values is None else values.double().sum()
         bound = (rounding_bound(2, dtype) + rounding_bound(5_000, torch.float32)) * exact
         for result in (
             dense_rows((ids, offsets, values), 1, dtype=dtype),
