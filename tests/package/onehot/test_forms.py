@@ -5,14 +5,8 @@ import pytest
 import torch
 from oldest import LOWEST
 
-from lookup_matmul import (
-    assert_bitwise_equal,
-    assert_within,
-    lookup,
-    one_hot,
-    one_hot_matmul,
-    rounding_bound,
-)
+from lookup_matmul.equality import assert_bitwise_equal, assert_within, rounding_bound
+from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 FORMS = [lookup, one_hot_matmul]
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]

@@ -8,13 +8,9 @@ from planted import Scaled, hooked
 from torch import nn
 from torch.nn.utils import parametrizations, prune
 
-from lookup_matmul import (
-    assert_bitwise_equal,
-    one_hot,
-    shares_storage,
-    to_embedding,
-    to_linear,
-)
+from lookup_matmul.equality import assert_bitwise_equal, shares_storage
+from lookup_matmul.onehot.forms import one_hot
+from lookup_matmul.onehot.layers import to_embedding, to_linear
 
 IDS = torch.tensor([2, 3, 1])
 

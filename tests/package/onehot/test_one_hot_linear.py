@@ -11,14 +11,10 @@ from torch.func import functional_call, grad, vmap
 from torch.nn.functional import linear
 from torch.nn.functional import one_hot as torch_one_hot
 
-from lookup_matmul import (
-    OneHotLinear,
-    assert_bitwise_equal,
-    assert_within,
-    peak_bytes,
-    rounding_bound,
-    to_linear,
-)
+from lookup_matmul.equality import assert_bitwise_equal, assert_within, rounding_bound
+from lookup_matmul.memory import peak_bytes
+from lookup_matmul.onehot.layers import to_linear
+from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 
 
 def pair(rows=7, dim=3, padding_idx=None, **options):

@@ -16,15 +16,9 @@ from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_modul
 from torch.nn.parallel import DistributedDataParallel
 from torch.nn.utils import parametrize
 
-from lookup_matmul import (
-    OneHotLinear,
-    assert_bitwise_equal,
-    assert_within,
-    shares_storage,
-    swap_embeddings,
-    swap_one_hot_linears,
-)
-from lookup_matmul.onehot.one_hot_linear import get_tied_table
+from lookup_matmul.equality import assert_bitwise_equal, assert_within, shares_storage
+from lookup_matmul.onehot.one_hot_linear import OneHotLinear, get_tied_table
+from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
 from lookup_matmul.sharded import run_on_processes
 
 EQUAL, CPU = "equal in every bit", torch.device("cpu")

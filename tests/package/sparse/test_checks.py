@@ -7,14 +7,9 @@ import pytest
 import torch
 from scipy import sparse
 
-from lookup_matmul import (
-    check_bags,
-    dense_matmul,
-    sum_of_rows,
-    to_bags,
-    to_scipy_csr,
-    to_torch_csr,
-)
+from lookup_matmul.sparse.bags import check_bags
+from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
+from lookup_matmul.sparse.sums import dense_matmul, sum_of_rows
 
 WEIGHT = torch.zeros(4, 2)
 IDS, OFFSETS, VALUES = torch.tensor([1, 3, 0]), torch.tensor([0, 2, 2, 3]), torch.ones(3)
