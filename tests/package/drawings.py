@@ -48,12 +48,6 @@ def text_lines(svg: str) -> list[list[str]]:
     return [[text for *_, text in line] for _, line in groupby(placed, lambda item: item[0])]
 
 
-def arrow_heights(arrow: ElementTree.Element) -> tuple[float, float]:
-    """Return the y of an arrow's start and of its tip."""
-    numbers = [float(number) for number in re.findall(NUMBER, arrow.get("d", ""))]
-    return numbers[1], numbers[9]
-
-
 def size(drawing: Drawing) -> tuple[float, float]:
     """Return width and height in points; a phone shows them unscaled."""
     _, _, width, height = map(float, elements(drawing.svg, "svg")[0].attrib["viewBox"].split())

@@ -1,4 +1,4 @@
-"""Recordings are read, described and drawn, or refused with file, field and remedy."""
+"""Recordings are read and described, or refused with file, field and remedy."""
 
 import json
 import re
@@ -6,7 +6,6 @@ from copy import deepcopy
 
 import pytest
 
-from lookup_matmul import figures
 from lookup_matmul.costs import Case, describe, escaped, in_unit, read_recordings, vocabulary_curves
 from lookup_matmul.recorded import FOLDER
 
@@ -45,7 +44,7 @@ def write(folder, recording, name="gpu"):
     return path
 
 
-def test_a_gpu_s_file_is_read_described_and_drawn(tmp_path):
+def test_a_gpu_s_file_is_read_and_described(tmp_path):
     """By the calls of the page; those of GPUs come before those of processors."""
     processor = GPU | {"provenance": GPU["provenance"] | {"kind": "cpu"}}
     write(tmp_path, processor, "a")
@@ -55,17 +54,12 @@ def test_a_gpu_s_file_is_read_described_and_drawn(tmp_path):
         "A GPU, driver 570.86.15, CUDA 13.0, torch 2.13.0, Triton 3.5.0, recorded on 2026-01-31"
     )
     assert "Triton 3.5.0, threads: 8, recorded" in describe(processor)
-    sizes = {"direction": "forward", "dtype": "float32", "dim": 128, "bags": 0}
-    rows, curves = vocabulary_curves(GPU, **sizes)
+    rows, curves = vocabulary_curves(GPU, direction="forward", dtype="float32", dim=128, bags=0)
     assert rows == [2, 1024]
     assert curves.keys() == FORMS.keys()  # compiled, it was measured at one size only
     for form, factor in FORMS.items():  # as graphs
         expected = pytest.approx((1.5 * factor, 2 * factor, 4.5 * factor))
         assert curves[form] == [expected, expected]
-    drawing = figures.draw_curves(
-        rows, curves, x_label="V", y_label="µs", log_x=True, log_y=True, alt="A GPU."
-    )
-    assert "multiplication alone" in drawing._repr_html_()
 
 
 def test_without_all_graphs_the_calls_are_compared():

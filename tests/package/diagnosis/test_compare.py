@@ -4,18 +4,10 @@ import re
 from itertools import combinations
 
 import numpy as np
+import planted
 import pytest
 import torch
-from planted import (
-    BAG_CAUSES,
-    HIDDEN,
-    ID_CAUSES,
-    VALUE_CAUSES,
-    PlantedPair,
-    make_linear,
-    plant,
-    subnormal,
-)
+from planted import BAG_CAUSES, ID_CAUSES, VALUE_CAUSES, PlantedPair, make_linear, plant
 from scipy import sparse
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
@@ -74,7 +66,7 @@ def with_pairs(make_pair, causes, new_causes):
     return [
         pytest.param(make_pair, names, causes, id=" and ".join(sorted(names)))
         for names in [*({name} for name in causes), *pairs]
-        if names not in HIDDEN
+        if names not in planted.HIDDEN
     ]
 
 
@@ -114,7 +106,7 @@ def test_planted_causes_are_named(make_pair, names, causes):
 def test_flushed_subnormals_are_named(names):
     """If the processor flushes subnormal numbers to zero, a product does, and a lookup does not."""
     pair = plant(id_pair((0, 5, 4)), names, ID_CAUSES)
-    subnormal(pair)
+    planted.subnormal(pair)
     layers = pair.layers()
     if not torch.set_flush_denormal(True):
         pytest.skip("this processor cannot be told to flush")
