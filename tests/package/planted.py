@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-from lookup_matmul import to_linear
+from lookup_matmul import dense_rows, to_linear
 
 
 @dataclass
@@ -132,10 +132,7 @@ def out_of_range_id(pair):
 
 def narrow_rows(pair):
     """Write dense rows without a column for the last row of the table."""
-    ids, offsets = pair.ids_or_rows
-    rows = torch.zeros(len(offsets) - 1, len(pair.lookup_table) - 1)
-    row_indices = torch.arange(len(rows)).repeat_interleave(offsets.diff())
-    pair.ids_or_rows = rows.index_put((row_indices, ids), torch.tensor(1.0), accumulate=True)
+    pair.ids_or_rows = dense_rows(pair.ids_or_rows, len(pair.lookup_table) - 1)
 
 
 def values(pair):

@@ -16,13 +16,8 @@ from lookup_matmul.costs.count import ONE_HOT, PRODUCT
 
 CASES = [Case("lookup", "forward", vocab_size=V, dim=8, ids=16) for V in (2, 4)]
 PAIR = [CASES[0], CASES[0]._replace(form=PRODUCT)]
+short_plan = patch.object(recorder, "plan_cases", lambda *_, **__: CASES)
 DRIVER_ANSWER = Mock(return_value=SimpleNamespace(stdout="570.86.15\n"))
-
-
-@pytest.fixture
-def short_plan(monkeypatch):
-    """Plan two cases of a few microseconds."""
-    monkeypatch.setattr(recorder, "plan_cases", lambda *_, **__: CASES)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -45,7 +40,7 @@ def test_the_plan_has_the_cases_of_the_page(device):
     assert {"lookup", ONE_HOT, PRODUCT} < {case.form for case in quick} < forms
 
 
-@pytest.mark.usefixtures("short_plan")
+@short_plan
 def test_the_command_records_into_a_folder(tmp_path, monkeypatch, capsys):
     """A new one, under the name of the device; a missing device is an error in one line."""
     folder = tmp_path / "new"
@@ -65,7 +60,7 @@ def test_the_command_records_into_a_folder(tmp_path, monkeypatch, capsys):
         __main__.main()
 
 
-@pytest.mark.usefixtures("short_plan")
+@short_plan
 def test_an_interrupted_recording_has_the_cases_measured_before(tmp_path):
     """The file says that it is not complete."""
     measured = recorder.measure_cases(CASES[:1], "cpu", rounds=2)
@@ -191,6 +186,6 @@ def test_the_provenance_has_the_device_and_the_versions(monkeypatch, kind, run, 
     monkeypatch.setattr(recorder.subprocess, "run", run)
     origin = recorder.provenance(kind)
     assert (origin["device"], origin["driver"], origin["cuda"]) == expected
-    assert (origin["torch"], origin["package"]) == (torch.__version__, version("lookup-matmul"))
+    versions = torch.__version__, version("lookup-matmul"), platform.python_version()
+    assert (origin["torch"], origin["package"], origin["python"]) == versions
     assert (origin["kind"], origin["threads"]) == (kind, torch.get_num_threads())
-    assert origin["python"] == platform.python_version()

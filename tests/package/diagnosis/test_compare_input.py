@@ -50,34 +50,29 @@ def test_layers_that_are_refused(layer, error, message):
         (IDS.to("meta"), ValueError, "a is on cpu, b is on cpu, the input is on meta; expected one device; move"),
         (IDS.tolist(), TypeError, "expected a torch.Tensor"),
         ((IDS, torch.tensor([0, 1])), ValueError, "offsets"),
+        ((IDS[:1].expand(300), torch.tensor([0, 300])), ValueError, "fewer than 257 for torch.bfloat16; sum in a wider dtype"),
     ],
 )  # fmt: skip
 def test_input_that_is_refused(ids_or_rows, error, message):
-    """Ids for an EmbeddingBag have one or two dimensions, rows have two."""
+    """Ids for an EmbeddingBag have one or two dimensions, rows have two; long sums no bound."""
     with pytest.raises(error, match=re.escape(message)):
-        compare(nn.EmbeddingBag(4, 3), TABLE, ids_or_rows)
+        compare(nn.EmbeddingBag(4, 3), TABLE.bfloat16(), ids_or_rows)
 
 
-@pytest.mark.parametrize("name", ["atol", "rtol"])
 @pytest.mark.parametrize(
-    ("value", "error", "message"),
+    ("b", "options", "error", "message"),
     [
-        (-1, ValueError, "is -1, expected a finite number of at least 0; pass the largest"),
-        (float("nan"), ValueError, "is nan, expected a finite number of at least 0"),
-        (float("inf"), ValueError, "is inf, expected a finite number of at least 0"),
-        ("1e-3", TypeError, "is '1e-3', expected a finite number of at least 0"),
+        (TABLE, {"atol": -1}, ValueError, "atol is -1, expected a finite number of at least 0; pass the largest"),
+        (TABLE, {"rtol": float("nan")}, ValueError, "rtol is nan, expected a finite number of at least 0"),
+        (TABLE, {"rtol": float("inf")}, ValueError, "rtol is inf, expected a finite number of at least 0"),
+        (TABLE, {"atol": "1e-3"}, TypeError, "atol is '1e-3', expected a finite number of at least 0"),
+        (lambda ids: TABLE[ids], {"gradients": True}, TypeError, "expected two with a table, which receives the gradient"),
     ],
-)
-def test_tolerances_that_are_refused(name, value, error, message):
-    """Each error names the argument."""
-    with pytest.raises(error, match=re.escape(f"{name} {message}")):
-        compare(TABLE, TABLE, IDS, **{name: value})
-
-
-def test_gradients_of_a_function_are_refused():
-    """It has no table that could receive one."""
-    with pytest.raises(TypeError, match="expected two with a table, which receives the gradient"):
-        compare(TABLE, lambda ids: TABLE[ids], IDS, gradients=True)
+)  # fmt: skip
+def test_options_that_are_refused(b, options, error, message):
+    """Each error names the argument; a function has no table that could receive a gradient."""
+    with pytest.raises(error, match=re.escape(message)):
+        compare(TABLE, b, IDS, **options)
 
 
 def make_layers():
