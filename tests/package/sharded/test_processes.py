@@ -20,13 +20,6 @@ from lookup_matmul.sharded import cut, run_on_processes, tcp_sent_bytes, worker
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts for each connection")
 
 
-def describe_process():
-    """Return the rank, the world size, gloo's timeout and the process id."""
-    gloo = distributed.group.WORLD._get_backend(torch.device("cpu"))
-    timeout_s = gloo.options._timeout.total_seconds()
-    return distributed.get_rank(), distributed.get_world_size(), timeout_s, os.getpid()
-
-
 def has_ended(pid):
     """Return whether a process has ended."""
     try:
@@ -44,6 +37,12 @@ def list_folders():
 @pytest.mark.parametrize("count", [1, 4])
 def test_results_come_in_the_order_of_the_ranks(count):
     """All processes have ended; gloo's timeout is longer, so that the caller's comes first."""
+
+    def describe_process():
+        gloo = distributed.group.WORLD._get_backend(torch.device("cpu"))
+        timeout_s = gloo.options._timeout.total_seconds()
+        return distributed.get_rank(), distributed.get_world_size(), timeout_s, os.getpid()
+
     results = run_on_processes(describe_process, count, timeout_s=20.0)
     expected = [(rank, count, 20 + 3600) for rank in range(count)]
     assert [result[:3] for result in results] == expected
@@ -140,6 +139,15 @@ def list_temporary_files(folder):
     return [p.name for p in (folder / "s").iterdir() if not p.name.startswith("torchinductor")]
 
 
+def wait_for_count(list_entries, count):
+    """Wait until a list has ``count`` entries, and return it."""
+    for _ in range(3000):
+        if len(entries := list_entries()) == count:
+            return entries
+        time.sleep(0.1)
+    pytest.fail(f"{list_entries()}, expected {count} of them within five minutes")
+
+
 def test_a_script_prints_nothing_and_deletes_its_files(tmp_path_factory):
     """Groups run at the same time, with one thread a process, whatever the variables of torch."""
     folder = tmp_path_factory.mktemp("end")  # short, since the path of a socket is limited
@@ -153,9 +161,7 @@ def test_processes_end_when_their_parent_is_killed(tmp_path_factory):
     """Jupyter terminates the children of a kernel first, then kills its session."""
     folder = tmp_path_factory.mktemp("end")
     with start_script(folder, str(folder)) as script:
-        pids = wait_for_count(
-            lambda: [int(p.name) for p in folder.iterdir() if p.name.isdigit()], 2
-        )
+        pids = [int(p.name) for p in wait_for_count(lambda: [*folder.glob("[0-9]*")], 2)]
         assert list_temporary_files(folder)
         for pid in list_descendants(script.pid):
             os.kill(pid, signal.SIGTERM)
@@ -183,15 +189,6 @@ def test_a_script_without_a_guard_is_an_error(tmp_path):
     assert "ended with exit code 1 before it began" in last_line
     assert 'if __name__ == "__main__":' in last_line
     assert "AttributeError" not in process.stderr
-
-
-def wait_for_count(list_entries, count):
-    """Wait until a list has ``count`` entries, and return it."""
-    for _ in range(3000):
-        if len(entries := list_entries()) == count:
-            return entries
-        time.sleep(0.1)
-    pytest.fail(f"{list_entries()}, expected {count} of them within five minutes")
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 4, 7])
