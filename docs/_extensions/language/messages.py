@@ -125,6 +125,10 @@ class GlueAwareParser(Parser):  # type: ignore[misc]  # MyST-NB has no types
         """Parse a page or one of its messages."""
         if not str(document.current_source).endswith("<translated>"):
             super().parse(inputstring, document)
+            for entry in document.findall(nodes.entry):
+                for paragraph in entry.findall(nodes.paragraph):
+                    # MyST gives none to a table in a directive, so Sphinx would not translate it.
+                    paragraph.source = paragraph.source or document.current_source
             return
         env = document.settings.env
         client = SimpleNamespace(glue_data=_glue_data(env.app, env.current_document.docname))

@@ -71,7 +71,7 @@ def describe(recording: dict[str, Any]) -> str:
     >>> origin = {"kind": "cuda", "device": "A GPU", "driver": "1.2", "cuda": "13.0",
     ...           "torch": "2.13.0", "triton": None, "date": "2026-01-31", "quick": False}
     >>> describe({"provenance": origin, "complete": True})
-    'A GPU, driver 1.2, CUDA 13.0, torch 2.13.0, recorded on 2026-01-31'
+    'A GPU, driver 1.2, CUDA 13.0, torch 2.13.0, 2026-01-31'
     """
     origin = recording["provenance"]
     labels = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
@@ -79,7 +79,7 @@ def describe(recording: dict[str, Any]) -> str:
     parts = [label + escaped(origin[name]) for name, label in labels.items() if origin[name]]
     if origin["kind"] == "cpu":
         parts.append(f"threads: {origin['threads']}")
-    parts += [f"recorded on {escaped(origin['date'])}"]
+    parts.append(escaped(origin["date"]))
     parts += ["a trial with few rounds"] * origin["quick"]
     return ", ".join(parts + ["incomplete"] * (not recording["complete"]))
 
