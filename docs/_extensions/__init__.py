@@ -85,7 +85,6 @@ def setup(app: Sphinx) -> dict[str, int]:
         app.add_js_file(script, loading_method="defer")
     app.add_node(folds.fold, html=(folds.visit_fold, folds.depart_fold))
     app.add_node(explorer.explorer, html=(explorer.visit, explorer.depart))
-    app.add_role("checked", ledger.Total())
     app.add_directive("explorer", explorer.Explorer)
     app.add_directive("ledger", ledger.Ledger)
     app.add_directive("symptom-entries", symptoms.Entries)

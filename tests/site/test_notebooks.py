@@ -170,14 +170,8 @@ def test_a_notebook_needs_neither_the_site_nor_its_builder(name, site, notebooks
     assert text.startswith("# ")
 
 
-def test_executed_pages_have_notebooks_and_all_english_pages_their_source(site):
+def test_executed_pages_have_notebooks(site):
     """No other page has a notebook, such as the one that needs the site's environment."""
     names = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.ipynb")}
     assert {name for name in names if name.split("/")[0] not in LANGUAGES.values()} == {*EXECUTED}
     assert "build" not in EXECUTED
-    sources = {
-        path.relative_to(site).with_suffix("").as_posix(): path for path in site.rglob("*.md")
-    }
-    assert sources.keys() == SOURCES.keys()
-    for name, path in SOURCES.items():
-        assert sources[name].read_bytes() == path.read_bytes()

@@ -131,8 +131,8 @@ def test_a_tutorial_begins_with_a_figure_and_folds_its_checks(pages, name):
     assert len(assertions) <= len(open_cells) / 3, assertions
 
 
-def test_every_check_is_listed_and_counted(pages):
-    """The list and the footer of each page have the number of checks in the sources."""
+def test_every_check_is_counted(pages):
+    """The table and the footer of each page have the number of checks in the sources."""
     count = 0
     for name in pages:
         for cell in code_cells(name):
@@ -143,24 +143,6 @@ def test_every_check_is_listed_and_counted(pages):
     assert [cell.get_text(strip=True) for cell in rows[0].select("td")][1] == f"{count:,}"
     for name, page in pages.items():
         assert f"{count:,} checks passed in this build" in page.get_text(), name
-    lists = [page for name, page in pages.items() if name.startswith("checked/")]
-    sums = [fold.summary.get_text() for page in lists for fold in page.select("details.ledger")]
-    matches = [re.match(r"([\d,]+) check", text) for text in sums]
-    assert sum(int(match[1].replace(",", "")) for match in matches if match) == count
-    assert f"{count:,}" in pages["index"].select_one("article").get_text()
-
-
-def test_no_check_is_listed_under_a_cited_sentence(pages):
-    """Such a check belongs to the sentence above."""
-    tested, cited = set(), set()
-    for name in ("checked/path", "checked/other-pages"):
-        for item in pages[name].select("details.ledger li"):
-            link, page = item.a.get_text(), item.a["href"].partition("#")[0]
-            sentence = item.get_text().removesuffix(link).strip()
-            assert sentence
-            (cited if link == "cited" else tested).add((sentence, page))
-    assert len(cited) > 80
-    assert not tested & cited
 
 
 def test_a_check_is_a_closed_fold_with_a_name(pages):
@@ -249,7 +231,7 @@ def test_names_in_inventories_exist(project):
 
 
 def test_getting_started_names_the_wheel_and_the_menu_of_downloads(pages, site):
-    """The wheel exists, and the menu offers the notebook and the source."""
+    """The wheel exists, and the menu offers the notebook."""
     page = pages["getting-started"]
     (command,) = page.select(".highlight-sh pre")
     wheel = command.get_text().removeprefix("python -m pip install ").strip()
@@ -258,4 +240,4 @@ def test_getting_started_names_the_wheel_and_the_menu_of_downloads(pages, site):
     (name,) = re.findall(r"^\*(\w+)\*, at the top of each page", text, re.M)
     assert page.select_one("button.take-away").get_text(strip=True) == name
     links = page.select("#take-away a")
-    assert {"Notebook", "Markdown source"} <= {link.get_text() for link in links}
+    assert "Notebook" in {link.get_text() for link in links}

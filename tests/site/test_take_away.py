@@ -1,4 +1,4 @@
-"""Downloads of a page: the text and first cells of its notebook, its source, copied code."""
+"""Downloads of a page: the text and first cells of its notebook, copied code."""
 
 import ast
 import re
@@ -14,11 +14,10 @@ from _extensions.notebooks.markdown import to_blocks
 from docutils import nodes
 from hypothesis import given
 from markdown_it import MarkdownIt
-from scratch import HEAD
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 from served import ROOT, find, open_page, soup
-from two_sites import BASE, PAGE
+from two_sites import BASE
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +125,12 @@ def test_the_wheel_has_the_package_and_its_recordings(downloads):
 
 
 def test_the_menu_offers_files_and_with_an_address_services(downloads):
-    """A page without a notebook, or with ``notebook: false``, offers its source only."""
-    files = {"Notebook": "index.ipynb", "Markdown source": "index.md"}
+    """A page without a notebook, or with ``notebook: false``, has no menu."""
+    files = {"Notebook": "index.ipynb"}
     links = {}
     for base, (site, _) in downloads.items():
         links[base] = menu_links(site / "index.html")
-        assert (site / "index.md").read_text("utf-8") == HEAD + PAGE
-        assert list(menu_links(site / "other.html")) == ["Markdown source"]
+        assert menu_links(site / "other.html") == {}
         assert menu_links(site / "search.html") == {}
     assert links[""] == files
     assert links[BASE].items() >= files.items()
@@ -247,7 +245,7 @@ def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address
     assert 0 <= top <= bottom <= header.rect["height"]
     button.send_keys(Keys.RETURN)
     links = browser.find_elements("css selector", "#take-away a")
-    assert [link.text for link in links][:2] == ["Notebook", "Markdown source"]
+    assert links[0].text == "Notebook"
     for link in links:
         assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= 320
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 320

@@ -29,8 +29,8 @@ def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
     self.body.append("</details>\n")
 
 
-def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str], ids: list[str]) -> None:
-    """Fold a cell according to its tags and code, and add the anchor of its checks."""
+def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str]) -> None:
+    """Fold a cell according to its tags and code."""
     tags = source.metadata.get("tags", [])
     for output in cell.findall(nodes.literal_block):
         if {"text_plain", "stream"} & set(output["classes"]):
@@ -41,30 +41,27 @@ def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str], ids: 
         cell.parent.remove(cell)
     elif "check" in tags and isinstance(above, fold) and "kinds" in above:
         cell.parent.remove(cell)
-        cell["ids"] += ids
         above += cell
         above["kinds"] = above["kinds"] + kinds
         above["summary"] = join_kinds(above["kinds"])
     elif "check" in tags:
-        _fold(cell, "check", join_kinds(kinds), ids)["kinds"] = kinds
+        _fold(cell, "check", join_kinds(kinds))["kinds"] = kinds
     elif "setup" in tags:
         numbers = calls_glue(source.source)
         summary = _("code of the numbers below") if numbers else _("code that prepares this page")
-        _fold(cell, "setup", summary, ids)
+        _fold(cell, "setup", summary)
     elif "fold" in tags:
-        _fold(cell, "setup", _("code to skip when you read, and to paste when you run"), ids)
-    else:
-        cell["ids"] += ids
-        if "figure" in source.metadata.get("mystnb", {}):  # its code goes below it
-            parts = cell.findall(nodes.Element)
-            code = next(part for part in parts if part.get("nb_element") == "cell_code_source")
-            cell.remove(code)
-            cell += code
-            _fold(code, "figure-code", _("code of this figure"), [])
+        _fold(cell, "setup", _("code to skip when you read, and to paste when you run"))
+    elif "figure" in source.metadata.get("mystnb", {}):  # its code goes below it
+        parts = cell.findall(nodes.Element)
+        code = next(part for part in parts if part.get("nb_element") == "cell_code_source")
+        cell.remove(code)
+        cell += code
+        _fold(code, "figure-code", _("code of this figure"))
 
 
-def _fold(cell: nodes.Element, kind: str, summary: str, ids: list[str]) -> fold:
-    details = fold(classes=["fold", kind], summary=summary, ids=ids)
+def _fold(cell: nodes.Element, kind: str, summary: str) -> fold:
+    details = fold(classes=["fold", kind], summary=summary)
     cell.parent.replace(cell, details)
     details += cell
     return details

@@ -1,4 +1,4 @@
-"""Record the claims of each page: its checks with their sentences, and its cited sentences."""
+"""Fold the cells of each page, warn of their faults, and count checks and cited sentences."""
 
 import re
 from typing import NamedTuple
@@ -12,33 +12,19 @@ from sphinx.util.nodes import get_node_line
 
 from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
-from _extensions.claims.sentence import CODE, find_sentence, write_prose
 from _extensions.run.pages import get_page
 
 LOG = logging.getLogger(__name__)
+CODE = "cell_code"  # the nb_element of a cell
 IMAGE_WITHOUT_TEXT = re.compile(r"""<img\b(?![^>]*\salt=(?:"[^"]+"|'[^']+'))[^>]*>""")
 MINUS = re.compile(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)")  # of a number or its exponent
 
 
-class Check(NamedTuple):
-    """A cell with checks: its anchor, section, the sentence before it, and kinds of checks."""
-
-    anchor: str
-    section: str
-    sentence: str
-    kinds: list[str]
-
-
 class Claims(NamedTuple):
-    """The checks of one page, and its sentences that only cite a source."""
+    """The kind of each check of one page, and the number of sentences that only cite a source."""
 
-    checks: list[Check]
-    cited: list[str]
-
-    @property
-    def kinds(self) -> list[str]:
-        """Return the kind of each check, in the order of the page."""
-        return [kind for check in self.checks for kind in check.kinds]
+    kinds: list[str]
+    cited: int
 
 
 def get_claims(env: BuildEnvironment) -> dict[str, Claims]:
@@ -47,42 +33,36 @@ def get_claims(env: BuildEnvironment) -> dict[str, Claims]:
 
 
 def record_claims(app: Sphinx, doctree: nodes.document) -> None:
-    """Fold the cells of one page, warn of their faults, and record checks and cited sentences."""
+    """Fold the cells of one page, warn of their faults, and count checks and cited sentences."""
     docname = app.env.current_document.docname
-    page, claims = get_page(app, docname), Claims([], [])
-    app.env.metadata[docname]["claims"] = claims
+    page, all_kinds, cited = get_page(app, docname), list[str](), 0
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
     containers = {cell["cell_index"]: cell for cell in cells}
     end = next((k for k, cell in enumerate(page.cells) if has_failed(cell)), len(page.cells))
-    place: nodes.Element = doctree
     # Cells below a failed one were not executed.
     for index, cell in enumerate(page.cells[: end + 1]):
         if cell.cell_type != "code":
             continue
-        place = containers.get(index, place)
         kinds, fault = check_cell(cell)
         for message in filter(None, (find_stderr_fault(cell), fault)):
             # A removed cell is in no node, and is named by its line in the source.
             LOG.warning(message, location=containers.get(index, (docname, page.lines[index] + 1)))
         if fault or index == end:  # it stays open, and neither counts nor gets a tick
             continue
-        ids = [f"check-{len(claims.checks) + 1}"] if kinds else []
-        for anchor in ids:
-            check = Check(anchor, find_section_title(place), find_sentence(place), kinds)
-            claims.checks.append(check)
+        all_kinds += kinds
         if index in containers:
-            fold_cell(containers[index], cell, kinds, ids)
+            fold_cell(containers[index], cell, kinds)
     for image in filter(_is_image_without_text, doctree.findall(nodes.Element)):
         name = image.get("uri") or image.astext()
         message = f"an image has no alternative text: {name:.80}; describe it in `alt`"
         LOG.warning(message, location=(docname, get_node_line(image)))
-    # Last, so that no recorded sentence contains the mark.
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
             sentence[:] = [nodes.Text(MINUS.sub("−", sentence.astext()))]
         if "cited" in sentence["classes"]:
-            claims.cited.append(" ".join(write_prose(sentence).split()))
+            cited += 1
             sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
+    app.env.metadata[docname]["claims"] = Claims(all_kinds, cited)
 
 
 def find_section_title(place: nodes.Element) -> str:

@@ -1,1 +1,1 @@
-"""The notebook of each executed page, its Markdown source, and the wheel that notebooks install."""
+"""The notebook of each executed page, and the wheel that notebooks install."""

@@ -12,12 +12,11 @@ from urllib.parse import quote, urljoin
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from _extensions.claims.sentence import CODE
+from _extensions.claims.page import CODE
 from _extensions.notebooks.cells import convert_cell, markdown_cell
 from _extensions.notebooks.first_cells import make_first_cells
 from _extensions.notebooks.markdown import Link, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
-from _extensions.paths import is_source_language
 from _extensions.run.pages import get_page
 
 METADATA = {
@@ -34,18 +33,10 @@ BACKSLASH = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes characters that beg
 def write_page_notebook(
     app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Write the Markdown source of an English page, and the notebook of a page that has one."""
+    """Write the notebook of a page that has one."""
     if tree is None or app.builder.name != "html":
         return
-    source = app.outdir / f"{docname}.md"
-    notebook = source.with_suffix(".ipynb")
-    source.parent.mkdir(parents=True, exist_ok=True)
-    page = get_page(app, docname)
-    context["source"] = source.name
-    if is_source_language(app.config):
-        source.write_bytes(page.path.read_bytes())
-    else:  # a translation has the English source
-        context["source"] = f"{context['content_root']}../{docname}.md"
+    notebook, page = app.outdir / f"{docname}.ipynb", get_page(app, docname)
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
         cells = make_cells(app, docname, tree)
@@ -53,6 +44,7 @@ def write_page_notebook(
             cell["id"] = f"cell-{index}"
         content = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        notebook.parent.mkdir(parents=True, exist_ok=True)
         notebook.write_text(f"{text}\n", "utf-8")
     else:
         notebook.unlink(missing_ok=True)
