@@ -79,13 +79,14 @@ html_domain_indices = False  # the general index lists modules too
 html_theme_options = {
     "article_footer_items": ["page-links"],
     "article_header_end": ["language", "take-away", "article-header-buttons"],
+    "footer_content_items": ["copyright", "extra-footer"],
     "collapse_navbar": True,  # the pages below a page are listed on it
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
 }
-html_copy_source = False  # notebooks.py writes sources; MyST-NB would add raw outputs
+html_copy_source = False  # MyST-NB would add raw outputs
 copybutton_selector = "div:not(.output) > div.highlight pre"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # only the input of a doctest is copied
 copybutton_prompt_is_regexp = True

@@ -41,6 +41,7 @@
     const { url, title, parents, texts, i } = siteSearch.entries[id];
     const link = element("a", "", ...mark(title, weights)), sentence = element("p", "search-sentence");
     link.href = url;
+    if (url.startsWith("../")) link.hreflang = "en"; // a page without a translation
     load(`sections/${texts}`).then(() => {
       const text = (window.siteTexts[texts] || [])[i] || "";
       sentence.append(...mark(findSentence(text, isError ? new Map() : weights), weights)); // of an error the first, which is its cause

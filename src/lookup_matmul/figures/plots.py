@@ -74,7 +74,7 @@ def draw_intervals(
 
     ``groups`` maps headings, which may be empty, to names with (low, middle, high). The k-th
     measurements of all groups look alike, or all do if a group has more than four. The axis begins
-    at zero unless it is logarithmic. ``limit`` is the name and the value of a vertical line.
+    at zero unless it is logarithmic. ``limit`` is name and value of a line through each bar.
 
     >>> times = {"warm": {"lookup": (1.9, 2.0, 2.4), "product": (3.0, 3.1, 3.5)}}
     >>> draw_intervals(times, x_label="time [µs]", alt="The lookup takes 2.0 µs of 3.1.")
@@ -88,8 +88,6 @@ def draw_intervals(
     with style.context(axes.PLOT_STYLE):
         ax = _list_axes(x_label, lines, 34, top_margin=6)
         text_transform = ax.get_yaxis_transform()  # x as a share of the width, y in lines
-        if limit:  # behind the names, whose outlines interrupt it
-            ax.vlines(limit[1], 0.4, lines, color=LINE, lw=1.2, zorder=1)
         for heading, group in groups.items():
             if heading:
                 ax.text(0, y + 0.45, heading, transform=text_transform, fontweight="bold")
@@ -97,6 +95,8 @@ def draw_intervals(
             for k, (name, (low, middle, high)) in enumerate(group.items()):
                 color, _, marker = styles[k % len(styles)]
                 ax.text(0, y + 0.4, name, transform=text_transform)
+                if limit:  # beside the bar only, so that it crosses no name
+                    ax.vlines(limit[1], y + 0.55, y + 0.85, color=LINE, lw=1.2, zorder=1)
                 ax.plot([low, high], [y + 0.7] * 2, color=color, lw=3, solid_capstyle="butt")
                 ax.plot(middle, y + 0.7, marker=marker, color=color, ms=6, clip_on=False)
                 y += 1
