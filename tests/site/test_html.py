@@ -26,7 +26,7 @@ from hypothesis import given, settings
 from served import ROOT
 
 FIRST_VISIT_KB, NEXT_VISIT_KB = 150, 40
-SITE_MB = 11.5  # of the site in all languages
+SITE_MB = 10  # of the site in all languages
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
 
 
