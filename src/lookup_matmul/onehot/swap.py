@@ -27,20 +27,23 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     Each becomes a :class:`OneHotLinear` under the same name, in place. ``names`` are those of
     ``model.named_modules()``, or one of them; by default of every :class:`torch.nn.Embedding`.
     Return for each name how the rows of the product compare with those of the table, for at most
-    128 rows spread over it, and as many with a negative zero or a subnormal number.
+    128 rows spread over it, and as many with a negative zero or a subnormal number, in the matmul
+    precision that is set now.
 
     Load weights before, since the state dict gets other names; wrap the model for several devices
-    and create the optimizer after. A table that another layer uses too stays, and the Linear
-    computes its weight from it by :func:`torch.nn.utils.parametrize.register_parametrization`: save
-    the state dict of such a model, not the model.
+    and create the optimizer after, since tables become new Parameters. But a table that another
+    layer uses too stays, and the Linear computes its weight from it by
+    :func:`torch.nn.utils.parametrize.register_parametrization`: save the state dict of such a
+    model, not the model.
 
     If a layer is refused, the model does not change. Raise TypeError for a name of another module,
     and with ``names=None`` for an ``EmbeddingBag``; for a subclass or a ``forward`` of its own; for
     a table that is a ``DTensor`` or not float16, bfloat16, float32 or float64; and inside
-    ``DistributedDataParallel`` or FSDP. Raise ValueError if there is nothing to swap; if a layer
-    uses ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, holds more than its table, or has hooks
-    on its state dict; if its weight is computed from others, has no columns, is on ``meta``, shares
-    memory with another tensor, or has hooks; and if the product differs.
+    ``DistributedDataParallel`` or FSDP; ``ddp.module`` alone does not show that it is inside. Raise
+    ValueError if there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
+    ``sparse``, holds more than its table, or has hooks on its state dict; if its weight is computed
+    from others, has no columns, is on ``meta``, shares memory with another tensor, or has hooks;
+    and if the product differs.
 
     >>> model = torch.nn.Sequential(torch.nn.Embedding(4, 5), torch.nn.Linear(5, 2))
     >>> swap_embeddings(model), list(model.state_dict())
@@ -52,9 +55,10 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
 def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
     """Replace each :class:`OneHotLinear` of a model by an Embedding with the same table.
 
-    The inverse of :func:`swap_embeddings`, with the same arguments, result and errors. Also raise
-    TypeError if a tool replaced the Linear, and ValueError if it has a bias or hooks, or shares its
-    weight with another layer.
+    The inverse of :func:`swap_embeddings`, with the same arguments, result and errors. To save a
+    model in the middle of training, swap a copy: an existing optimizer would not train the new
+    Parameters. Also raise TypeError if a tool replaced the Linear, and ValueError if it has a bias
+    or hooks, or shares its weight with another layer.
 
     >>> linear = torch.nn.Linear(4, 5, bias=False)
     >>> model = torch.nn.Sequential(OneHotLinear(linear, padding_idx=0))
