@@ -58,7 +58,8 @@ def first_difference(
     Modules with the same name in both models are compared, in the order in which those of a return.
     Outputs are tensors and numbers, also in tuples, lists and dicts. They agree if their values and
     dtypes are equal, or within ``atol + rtol * |b|`` in any dtype. Both models run from one random
-    state and without gradients, on copies of inputs, parameters and buffers.
+    state and without gradients, on copies of inputs, parameters and buffers; what a forward
+    writes to other attributes stays.
 
     Raise TypeError for a model that is not a module or an output of another type, ValueError if no
     submodule has the same name in both models, and for a tolerance as :func:`compare` does.
