@@ -47,7 +47,7 @@ class Explorer(SphinxDirective):
     values of a switch, also with ``:small:``. With ``:empty:`` the computation starts when the
     reader presses the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
     weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
-    words, the title of the table, its rows and the rows of the arriving gradient; ``:units: $ kg``
+    words, the title of the table, its rows and the rows of the upstream gradient; ``:units: $ kg``
     names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for a number, a key of
     ``GUESSES``, and offers these answers.
     """

@@ -19,7 +19,7 @@ SWITCHES = {
 }
 TITLES = {  # of the input, the result of the lookup and the result of the product
     "forward": ["table W", "look up: copy rows", "multiply: X W"],
-    "backward": ["arriving gradient G", "look up: add rows in", "multiply: Xᵀ G"],
+    "backward": ["upstream gradient G", "look up: add rows in", "multiply: Xᵀ G"],
     "bag": ["table W", "bag: add rows", "multiply: x W"],
 }
 OPTION_TITLES = ["price in $, mass in kg"]  # that pages give by :title:
