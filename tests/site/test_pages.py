@@ -1,6 +1,11 @@
 """The built site: tensors of the notebooks, figures, checks, links, and names that it links to."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import zipfile
 from functools import partial
 from pydoc import locate
@@ -241,3 +246,20 @@ def test_getting_started_names_the_wheel_and_the_menu_of_downloads(pages, site):
     assert page.select_one("button.take-away").get_text(strip=True) == name
     links = page.select("#take-away a")
     assert "Notebook" in {link.get_text() for link in links}
+
+
+def test_a_further_recording_needs_no_other_change(tmp_path):
+    """A page shows machines that its text does not name, whatever their times are."""
+    folder = shutil.copytree(ROOT / "src", tmp_path / "src") / "lookup_matmul" / "recorded"
+    recording = json.loads((folder / "nvidia-h200.json").read_text("utf-8"))
+    recording["provenance"] |= {"device": "Another GPU", "driver": "1.0", "torch": "2.99.0"}
+    for number, case in enumerate(recording["cases"]):
+        times = case.get("graph", case)
+        times |= {name: times[name] * (1 + number % 5) for name in ("low_s", "median_s", "high_s")}
+    (folder / "another-gpu.json").write_text(json.dumps(recording), "utf-8")
+    code = "\n".join(cell.source for cell in code_cells("tutorials/is-the-product-ever-faster"))
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
+    command = [sys.executable, "-c", f"{code}\nprint(*recordings)"]
+    result = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "another-gpu" in result.stdout.split()
