@@ -236,6 +236,7 @@ def test_a_page_names_the_server_that_cannot_start(tmp_path, monkeypatch):
     (tmp_path / "page.md").write_text(f"{HEAD}# Page\n\n{cell('1')}", "utf-8")
     page = read_page(tmp_path / "page.md", "page")
     with prepare_kernels() as kernels:
+        kernels.server.wait()  # it has ended before the first line is written to it
         assert not asyncio.run(run_page(page, kernels, LIMIT_S))
     message = page.cells[-1].outputs[-1].evalue
     assert message == f"no kernel can start; `python {tmp_path / 'missing.py'}` shows why"

@@ -69,4 +69,8 @@ def fork_server(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
         text=True,
         start_new_session=True,
     ) as process:
-        yield process
+        try:
+            yield process
+        finally:
+            with suppress(BrokenPipeError):  # of a line that the server did not live to read
+                process.stdin.close()  # type: ignore[union-attr]
