@@ -51,7 +51,6 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-resolved", 510, ledger.fill_in_totals),
     ("doctree-resolved", 520, symptoms.fill_in_lists),
     ("doctree-resolved", 530, mathml.keep_punctuation_with_formulas),
-    ("doctree-resolved", 540, explorer.resolve_links),
     ("html-collect-pages", 510, index.write_index),
     ("html-collect-pages", 520, published.collect_404_page),
     # Before the theme drops the templates that render nothing.

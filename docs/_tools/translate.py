@@ -19,7 +19,6 @@ from babel.messages.pofile import read_po, write_po
 sys.path.append(str(Path(__file__).parents[1]))
 from _extensions.claims.cells import HOLDS, KINDS
 from _extensions.claims.ledger import FOOTER
-from _extensions.explorer.texts import GUESSES, OPTION_TITLES, SWITCHES, TITLES, WHY
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES, LOCALES = ROOT / "build" / "gettext", ROOT / "docs" / "locale"
@@ -59,12 +58,8 @@ def add_code_messages(template: Path) -> None:
         messages = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
         for path, line, text, *_ in messages:
             catalog.add(str(text), locations=[(f"docs/{folder}/{path}", line)])
-    constants = [HOLDS, *KINDS.values(), *FOOTER.values(), "lookup", "product"]
-    constants += [title for titles in TITLES.values() for title in titles]
-    constants += [text for reason, link, _ in WHY.values() for text in (reason, link)]
-    constants += [*GUESSES.values(), *OPTION_TITLES]
-    constants += [text for legend, names in SWITCHES.values() for text in (legend, *names.values())]
-    for message in constants:
+    # A page gives the last one to its explorer.
+    for message in (HOLDS, *KINDS.values(), *FOOTER.values(), "price in $, mass in kg"):
         catalog.add(message)
     with template.open("wb") as file:
         write_po(file, catalog, width=0)

@@ -16,7 +16,6 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.explorer.texts import GUESSES, SWITCHES, TITLES, WHY, WORDS
 from _extensions.run.pages import package_folder
 
 LOG = logging.getLogger(__name__)
@@ -24,7 +23,13 @@ TEMPLATE = Environment(
     loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
 ).get_template("explorer.html")
 MAX_IDS = 6  # the same as in explorer.js
-SWITCH_OF = {value: name for name, (_, choices) in SWITCHES.items() for value in choices}
+WORDS = ["snows", "today", "it", "rains"]
+SWITCHES = {
+    "mode": ["forward", "backward", "bag"],
+    "condition": ["", "nan", "inf", "zero", "bfloat16", "tf32", "second", "counts"],
+}
+SWITCH_OF = {value: name for name, values in SWITCHES.items() for value in values}
+QUANTITIES = ("lookup", "zeros", "nan", "row", "total")  # that readers guess
 
 
 class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
@@ -37,7 +42,7 @@ def _parse_rows(argument: str) -> list[list[float]]:
 
 def _parse_guess(argument: str) -> list[str]:
     quantity, *choices = (part.strip() for part in argument.split(";"))
-    return [directives.choice(quantity, tuple(GUESSES)), *choices]
+    return [directives.choice(quantity, QUANTITIES), *choices]
 
 
 class Explorer(SphinxDirective):
@@ -48,8 +53,8 @@ class Explorer(SphinxDirective):
     reader presses the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
     weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
     words, the title of the table, its rows and the rows of the upstream gradient; ``:units: $ kg``
-    names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for a number, a key of
-    ``GUESSES``, and offers these answers.
+    names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for one of
+    ``QUANTITIES`` and offers these answers. The texts are in ``explorer.html``.
     """
 
     option_spec: ClassVar[dict[str, Any]] = {
@@ -79,21 +84,24 @@ class Explorer(SphinxDirective):
         state["arriving"] = [row[: len(state["table"][0])] for row in state["arriving"]]
         data["words"] = self.options.get("words", WORDS)
         data["units"] = self.options.get("units", [])
-        data["asks"], *choices = self.options.get("guess", [""])
+        data["asks"], *guesses = self.options.get("guess", [""])
         data |= {name: name in self.options for name in ("small", "empty")}
-        data["titles"] = {mode: [_(title) for title in titles] for mode, titles in TITLES.items()}
+        data["titles"] = {  # of the input, the result of the lookup and the result of the product
+            "forward": [_("table W"), _("look up: copy rows"), _("multiply: X W")],
+            "backward": [_("upstream gradient G"), _("look up: add rows in"), _("multiply: Xᵀ G")],
+            "bag": [_("table W"), _("bag: add rows"), _("multiply: x W")],
+        }
         every = SWITCH_OF.keys() - {"second", "counts"}  # each belongs to one mode
         offered = self.options.get("offer", [] if data["small"] else every)
         switches = {
-            name: (legend, {v: text for v, text in choices.items() if v in ["", *offered]})
-            for name, (legend, choices) in SWITCHES.items()
-            if choices.keys() & {*offered}
+            name: [value for value in values if value in ["", *offered]]
+            for name, values in SWITCHES.items()
+            if {*values} & {*offered}
         }
         if initial := self.options.get("open"):
             state[SWITCH_OF[initial]] = initial
         if title := self.options.get("title"):
             data["titles"][state["mode"]][0] = _(title)
-        guesses = [GUESSES[data["asks"]], *choices] if choices else []
         node = explorer(switches=switches, guesses=guesses, data=data)
         self.set_source_info(node)
         return [node]
@@ -110,19 +118,6 @@ def wrap_figures(_app: Sphinx, doctree: nodes.document) -> None:
         node.parent.remove(node)
         figure.replace(drawing, node)
         node += drawing
-
-
-def resolve_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Resolve the links of each explorer relative to its page."""
-    labels = app.env.domains.standard_domain.anonlabels
-    for node in doctree.findall(explorer):
-        node["more"] = app.builder.get_relative_uri(docname, "explorer")
-        node["why"] = {}
-        for key, (sentence, link, label) in WHY.items():
-            # A build of a single page lacks some labels; a test checks each link of the full site.
-            page, anchor = labels.get(label, (docname, ""))
-            uri = f"{app.builder.get_relative_uri(docname, page)}#{anchor}"
-            node["why"][key] = (_(sentence), _(link), uri)
 
 
 @cache
@@ -179,9 +174,17 @@ def visit(self: HTML5Translator, node: nodes.Element) -> None:
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the controls, which the script shows, the data, and the end tag."""
-    data = node["data"]
-    attributes = {name: node[name] for name in ("switches", "guesses", "why", "more")}
-    controls = TEMPLATE.render(data, _=_, **attributes)
+    builder: Any = self.builder
+    docname, labels = builder.current_docname, builder.env.domains.standard_domain.anonlabels
+
+    def address(label: str) -> str:
+        # A build of a single page lacks some labels; a test checks each link of the full site.
+        page, anchor = labels.get(label, (docname, ""))
+        return f"{builder.get_relative_uri(docname, page)}#{anchor}"
+
+    more = builder.get_relative_uri(docname, "explorer")
+    data, choices = node["data"], {name: node[name] for name in ("switches", "guesses")}
+    controls = TEMPLATE.render(data, **choices, _=_, address=address, more=more)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'
     self.body.append(f"</div>{controls}{script}</lookup-explorer>\n")
