@@ -2,7 +2,6 @@
 
 import pytest
 from _extensions.claims.cells import check_cell, could_fail_unseen, find_kinds, join_kinds
-from _extensions.run.kernel import merge_streams
 from nbformat import v4
 
 
@@ -42,16 +41,6 @@ def test_the_kinds_of_checks_are_read_from_the_code(source, kinds):
 def test_an_assertion_cannot_hide_in_a_cell_that_raises(source, expected, could_fail):
     """Only a last assertion may be the expected failure itself."""
     assert could_fail_unseen(source, expected) is could_fail
-
-
-def test_the_output_of_a_stream_is_joined_in_linear_time():
-    """A carriage return erases the line before it; a quadratic time would not end here."""
-    pieces = [("stdout", "a\rb"), ("stderr", "w\n"), ("stdout", "c\n" + "x" * 5_000_000)]
-    outputs = [v4.new_output("stream", name=name, text=text) for name, text in pieces]
-    joined = merge_streams([*outputs, v4.new_output("display_data")])
-    kinds = [(output.output_type, output.get("name")) for output in joined]
-    assert kinds == [("stream", "stdout"), ("stream", "stderr"), ("display_data", None)]
-    assert joined[0].text == "bc\n" + "x" * 5_000_000 + "\n"
 
 
 @pytest.mark.parametrize("tag", ["recorded", "skip-execution"])

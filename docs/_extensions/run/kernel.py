@@ -72,7 +72,8 @@ async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
             connection_file=str(folder / "kernel.json"),
         )
-        client = NotebookClient(page.notebook, manager, timeout=timeout_s, record_timing=False)
+        options: Any = {"timeout": timeout_s, "record_timing": False, "coalesce_streams": True}
+        client = NotebookClient(page.notebook, manager, **options)
         if kernels.server:
             manager.provisioner = ForkedKernel(
                 parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
@@ -113,7 +114,6 @@ async def _run_cells(
             if _is_cancelled():  # a call that ended at the same moment does not raise it
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
-            cell.outputs = merge_streams(cell.get("outputs", []))
             if message := _unwanted_effect(cell, working_directory):
                 cell.outputs = [_error_output("RuntimeError", message)]
                 return False
@@ -131,7 +131,7 @@ async def _run_cells(
         name, message = type(error).__name__, str(error)
         if isinstance(error, CellTimeoutError):
             message = f"it ran for too long, more than {client.timeout} s"
-        cell.outputs = [*merge_streams(cell.outputs), _error_output(name, message)]
+        cell.outputs = [*cell.get("outputs", []), _error_output(name, message)]
     else:
         return True
     finally:
@@ -149,25 +149,11 @@ def _error_output(name: str, message: str) -> NotebookNode:
 
 def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
     """Return what is wrong with the outputs of a cell or with the files that it left."""
-    if (size := len(json.dumps(cell.outputs))) > MAX_OUTPUT_CHARACTERS:
+    if (size := len(json.dumps(cell.get("outputs", [])))) > MAX_OUTPUT_CHARACTERS:
         return f"its output has {size:,} characters, at most {MAX_OUTPUT_CHARACTERS:,}; show less"
     if names := sorted(path.name for path in working_directory.iterdir()):
         return f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
     return None
-
-
-def merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """Merge the pieces of each stream, which takes MyST-NB and nbclient a quadratic time."""
-    streams = dict[str, list[NotebookNode]]()
-    for output in outputs:
-        if output.output_type == "stream":
-            streams.setdefault(output.name, []).append(output)
-    for first, *others in streams.values():
-        text = "".join([first.text, *(other.text for other in others)])
-        # A carriage return starts the line again, as progress bars do.
-        lines = (line.rpartition("\r")[2] for line in text.rstrip().split("\n"))
-        first.text = "\n".join(lines) + "\n"
-    return [o for o in outputs if o.output_type != "stream" or o is streams[o.name][0]]
 
 
 def _is_cancelled() -> bool:
