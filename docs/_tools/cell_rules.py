@@ -5,7 +5,6 @@ See page_rules.py and ``docs/_extensions/run/observer/disturb``.
 
 import ast
 import builtins
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,11 +15,6 @@ from page_rules import Findings, read_prose
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
 FOLDED_TAGS = {"check", "setup", "remove-input", "remove-cell"}
-UNPORTABLE = {
-    r"\bpip\W+install\b": "a page installs nothing; add the dependency to pyproject.toml",
-    r"""["'](?:/home/|/Users/|/root/|/tmp/|C:\\)""": "this path exists on one machine only; "
-    "use a relative path",
-}
 MAX_LINES = 15
 PYTHON = {"python", "py", "ipython3"}
 COMPARISONS = {"allclose", "equal", "isclose", "array_equal", "is_close"}
@@ -110,14 +104,6 @@ def never_run(page: Page) -> Findings:
         if "skip-execution" in cell.tags and "recorded" not in cell.tags:
             message = "this cell is never run, so it may be wrong"
             yield cell.line, f"{message}; remove the tag skip-execution"
-
-
-def portable(page: Page) -> Findings:
-    """Find code that installs packages or names a path; the kernel refuses network and files."""
-    for cell in read_cells(page):
-        for pattern, message in UNPORTABLE.items():
-            for match in re.finditer(pattern, cell.code):
-                yield cell.line + cell.code.count("\n", 0, match.start()), message
 
 
 def unasserted(page: Page) -> Findings:
