@@ -30,6 +30,7 @@ locale_dirs = ["locale"]
 languages = {"zh_CN": "zh"}  # the folder of each language below build/html; AUTHORING says more
 gettext_compact = False  # a catalog for each page
 gettext_additional_targets = ["index"]  # index terms, for the search
+translation_progress_classes = "untranslated"  # site.css marks these paragraphs
 templates_path = ["_templates"]  # each template says what it changes in the theme
 
 # The cache of executed pages has a folder for each set of versions and of kernel settings. What a
@@ -79,7 +80,7 @@ html_domain_indices = False  # the general index lists modules too
 html_theme_options = {
     "article_footer_items": ["page-links"],
     "article_header_end": ["language", "take-away", "article-header-buttons"],
-    "footer_content_items": ["copyright", "extra-footer"],
+    "footer_content_items": ["copyright", "about-build"],
     "collapse_navbar": True,  # the pages below a page are listed on it
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,

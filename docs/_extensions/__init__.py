@@ -39,12 +39,11 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("env-before-read-docs", 530, execute.execute_pages),
     ("source-read", 0, pages.replace_source),  # before any other extension sees the text
     ("source-read", 510, report.warn_of_findings),
-    ("doctree-read", 510, messages.mark_newer_english),  # before claims quote their sentences
     ("doctree-read", 520, messages.translate_drawings),
     ("doctree-read", 530, claims.record_claims),
     ("doctree-read", 540, symptoms.record_entries),  # after checks are folded
     ("doctree-read", 550, explorer.wrap_figures),
-    ("env-updated", 510, ledger.find_pages_with_new_totals),
+    ("env-updated", 510, ledger.find_pages_with_totals),
     ("env-updated", 520, symptoms.find_pages_with_lists),
     ("env-updated", 540, index.shorten_general_index),
     ("doctree-resolved", 300, index.store_entries),  # before lists repeat text of other pages
@@ -55,12 +54,10 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-collect-pages", 520, published.collect_404_page),
     # Before the theme drops the templates that render nothing.
     ("html-page-context", 410, builder.add_language_links),
-    ("html-page-context", 420, ledger.add_footer),
     ("html-page-context", 430, notebooks.write_page_notebook),
     ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
-    ("build-finished", 510, report.delete_other_pages),
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.write_sitemap),
     ("build-finished", 940, site_files.write_style_sheets),

@@ -1,6 +1,5 @@
-"""Report the findings and the result of a build; delete the files of removed pages."""
+"""Report the findings and the result of a build."""
 
-from itertools import filterfalse
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -26,22 +25,6 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
         message = f"this assertion is not seen to fail ({reason}); check what can be false, or end "
         message += f"its line with `# cannot fail: a reason`: {code[cell_line - 1].strip():.80}"
         LOG.warning(message, location=(docname, page.first_line(index) + cell_line - 1))
-
-
-def delete_other_pages(app: Sphinx, exception: Exception | None) -> None:
-    """Delete the files of pages that earlier builds wrote, and that no longer exist."""
-    if exception or app.builder.name != "html":
-        return
-    languages, is_english_only = app.config.languages, app.builder.is_english_only  # type: ignore[attr-defined]
-    pages = {*app.env.found_docs, "genindex", "search"}
-    pages |= {"404"} if app.config.html_baseurl else set()
-    names = set(filterfalse(is_english_only, pages))
-    for suffix in ("html", "ipynb", "md"):
-        for path in app.outdir.rglob(f"*.{suffix}"):
-            name = path.relative_to(app.outdir).with_suffix("").as_posix()
-            folder = name.partition("/")[0]
-            if name not in names and folder not in ("_static", *languages.values()):
-                path.unlink()
 
 
 def print_result(app: Sphinx, exception: Exception | None) -> None:

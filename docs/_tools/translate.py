@@ -18,7 +18,6 @@ from babel.messages.pofile import read_po, write_po
 
 sys.path.append(str(Path(__file__).parents[1]))
 from _extensions.claims.cells import HOLDS, KINDS
-from _extensions.claims.ledger import FOOTER
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES, LOCALES = ROOT / "build" / "gettext", ROOT / "docs" / "locale"
@@ -59,7 +58,7 @@ def add_code_messages(template: Path) -> None:
         for path, line, text, *_ in messages:
             catalog.add(str(text), locations=[(f"docs/{folder}/{path}", line)])
     # A page gives the last one to its explorer.
-    for message in (HOLDS, *KINDS.values(), *FOOTER.values(), "price in $, mass in kg"):
+    for message in (HOLDS, *KINDS.values(), "price in $, mass in kg"):
         catalog.add(message)
     with template.open("wb") as file:
         write_po(file, catalog, width=0)

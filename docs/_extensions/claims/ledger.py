@@ -1,21 +1,18 @@
-"""Count the checks of all pages, for the footer of each page and the table on one."""
+"""Count the checks of all pages for the table on one."""
 
 import re
 from collections import Counter
 from datetime import UTC, datetime
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 
 from _extensions.claims.page import get_claims
 from _extensions.symptoms.versions import build_table
 
 PAGE = "checked"  # the page with the table
-FOOTER = {PAGE: "What was checked", "bibliography": "Bibliography", "build": "This build"}
 
 
 class ledger(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
@@ -44,12 +41,9 @@ def count_claims(env: BuildEnvironment) -> dict[str, int]:
     }
 
 
-def find_pages_with_new_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Return all pages, to write them again, if a number changed."""
-    numbers = count_claims(env)
-    has_changed = numbers != getattr(env, "lookup_totals", None)
-    env.lookup_totals = numbers  # type: ignore[attr-defined]
-    return sorted(env.found_docs) if has_changed else []
+def find_pages_with_totals(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Return the page with the table, which any other page may have changed."""
+    return [PAGE] if PAGE in env.found_docs else []
 
 
 def fill_in_totals(app: Sphinx, doctree: nodes.document, _docname: str) -> None:
@@ -59,18 +53,3 @@ def fill_in_totals(app: Sphinx, doctree: nodes.document, _docname: str) -> None:
         counted_on = f"Counted on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
         table = build_table(["what", "how many"], rows)
         placeholder.replace_self([table, nodes.paragraph("", counted_on)])
-
-
-def add_footer(
-    app: Sphinx, page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
-) -> None:
-    """Add the number of checks to the footer of every page."""
-    if PAGE in app.env.found_docs:
-        links = " · ".join(
-            f'<a href="{app.builder.get_relative_uri(page, name)}">{_(words)}</a>'
-            for name, words in FOOTER.items()
-            if name in app.env.found_docs
-        )
-        count = sum(len(claims.kinds) for claims in get_claims(app.env).values())
-        passed = _("{0} checks passed in this build.").format(f"{count:,}")
-        context["theme_extra_footer"] = f"<p>{passed} {links}</p>"

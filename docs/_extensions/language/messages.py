@@ -1,4 +1,4 @@
-"""Translate figures, parse messages with values, pass those of scripts on, and mark outdated ones.
+"""Translate figures, parse messages with values, and pass those of scripts on.
 
 A figure is drawn once for all languages. With other numbers or “quoted” texts it has the same
 messages. A text whose last attribute is ``translate="no"`` stays as it is.
@@ -21,15 +21,13 @@ from myst_nb.ext.glue import extract_glue_data_cell
 from myst_nb.sphinx_ import Parser
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.locale import _, init
+from sphinx.locale import init
 
-from _extensions.paths import is_source_language, is_translated
 from _extensions.run.pages import get_page
 
 TEXT = re.compile(r'(?<!translate="no">)(?<=>)[^<>]+(?=</t(?:ext|span)>)|(?<=aria-label=")[^"]+')
 NUMBER = re.compile(r"“[^”]*”|[−-]?\d[\d.,]*(?<![.,])")
 WORD = re.compile(r"[A-Za-z]{2}")
-BLOCKS = nodes.paragraph | nodes.caption | nodes.rubric | nodes.term
 
 
 class raw(nodes.raw, addnodes.translatable):  # noqa: N801
@@ -76,24 +74,6 @@ def translate_drawings(app: Sphinx, doctree: nodes.document) -> None:
             doctree += figure
         elif has_catalog:
             drawing[:] = [nodes.Text(translate_svg(drawing.astext(), catalog.gettext))]
-
-
-def mark_newer_english(app: Sphinx, doctree: nodes.document) -> None:
-    """Mark paragraphs of a translated page that are in English because their source changed."""
-    docname, language = app.env.current_document.docname, app.config.language
-    if is_source_language(app.config) or not is_translated(app, docname, language):
-        return
-    kinds = BLOCKS | nodes.title | nodes.meta
-    texts = [node for node in doctree.findall(nodes.Element) if isinstance(node, kinds)]
-    texts = [node for node in texts if not isinstance(node.parent, nodes.field_body)]
-    outdated = [node for node in texts if node.get("translated") is False]
-    for node in outdated:
-        if isinstance(node, BLOCKS):
-            node["classes"].append("newer")
-            label = nodes.emphasis("", _("[newer in English]") + " ", classes=["newer-mark"])
-            node.insert(0, label)
-    if outdated:
-        print(f"{docname}: messages newer in English: {len(outdated)}; see nox -s translate")
 
 
 def write_script_messages(app: Sphinx) -> None:

@@ -10,7 +10,7 @@ from sphinx import addnodes
 
 CODE = (nodes.literal_block, nodes.doctest_block)
 EXCLUDED = (*CODE, nodes.comment, nodes.raw, addnodes.desc_signature, addnodes.toctree)
-LABELS = {"wordings", "cited-mark", "newer-mark"}  # classes of what is not a page's own text
+LABELS = {"wordings", "cited-mark"}  # classes of what is not a page's own text
 KINDS = ("alpha", "bin", "fence", "op", "ord", "rel", "open", "close")
 TABLES: list[dict[str, str]] = [getattr(tex2unichar, f"math{kind}") for kind in KINDS]
 SIGNS = dict(item for table in TABLES for item in table.items())

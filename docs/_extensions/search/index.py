@@ -23,8 +23,7 @@ from _extensions.search.entries import Entry, read_entries
 from _extensions.search.words import FILLERS, encode_entries, read_entry, read_terms, read_words
 from _extensions.symptoms.entries import get_entries
 
-# They repeat text of other pages.
-EXCLUDED_PAGES = {"bibliography", "build", "checked", "checked/other-pages", "checked/path"}
+EXCLUDED_PAGES = {"bibliography", "build", "checked"}  # they repeat text of other pages
 FINDER = "<!-- finder -->"  # the mark of a page that contains the field
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
 # Terms that only the search has: questions, and those of more than four words.
