@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from _extensions.notebooks.cells import remove_glue, select_outputs
+from _extensions.notebooks.cells import remove_import_of_glue, select_outputs
 from _extensions.run.pages import load_execution, read_page
 from packaging.requirements import Requirement
 from served import LANGUAGES, ROOT, SOURCES
@@ -51,7 +51,8 @@ def executed(site):
         cells[name] = [
             cell
             for cell in code_cells(execution[0])
-            if "skip-execution" not in cell.metadata.get("tags", []) and remove_glue(cell.source)
+            if "skip-execution" not in cell.metadata.get("tags", [])
+            and remove_import_of_glue(cell.source)
         ]
     return cells
 
@@ -82,7 +83,10 @@ def test_a_notebook_has_the_cells_of_its_page(name, notebooks, executed):
     assert len(cells) == len(executed[name]) > 0
     for cell, page_cell in zip(cells, executed[name], strict=True):
         comment, _, code = cell.source.partition("\n")
-        assert remove_glue(page_cell.source) in (cell.source, comment.startswith("# ") and code)
+        assert remove_import_of_glue(page_cell.source) in (
+            cell.source,
+            comment.startswith("# ") and code,
+        )
         if "remove-output" not in page_cell.metadata.get("tags", []):
             for text, expected in zip(texts(cell), texts(page_cell), strict=True):
                 assert text == expected or (expected.startswith("<svg") and "<svg" not in text)
@@ -161,7 +165,7 @@ def test_a_notebook_needs_neither_the_site_nor_its_builder(name, site, notebooks
     source = (site / f"{name}.ipynb").read_text("utf-8")
     folders = (ROOT, sys.prefix, sys.base_prefix, Path.home())
     assert not [folder for folder in folders if f"{folder}/" in source]
-    assert not re.search(r"myst_nb|\bglue\(|application/papermill", source)
+    assert not re.search(r"myst_nb|application/papermill", source)
     markdown = [cell.source for cell in notebooks[name].cells if cell.cell_type == "markdown"]
     text = "\n".join(markdown)
     assert not re.search(r"\{[a-z:]+\}`|^:::|^\(\S+\)=$", text, re.MULTILINE)

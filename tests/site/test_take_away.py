@@ -1,6 +1,5 @@
 """Downloads of a page: the text and first cells of its notebook, copied code."""
 
-import ast
 import re
 import zipfile
 from urllib.parse import unquote
@@ -8,7 +7,6 @@ from urllib.parse import unquote
 import hypothesis.strategies as st
 import nbformat
 import pytest
-from _extensions.notebooks.cells import remove_glue
 from _extensions.notebooks.first_cells import write_requirements
 from _extensions.notebooks.markdown import to_blocks
 from docutils import nodes
@@ -74,12 +72,13 @@ def test_cited_sources_are_listed_at_the_end(downloads):
     assert f"and {label}." in re.sub(r"\[(\d+)\]\(<[^>]*>\)", r"\1", markdown_of(notebook))
 
 
-def test_cells_have_no_glue_and_checks_are_collapsed(downloads):
+def test_cells_need_no_myst_nb_and_checks_are_collapsed(downloads):
     """The first line of a collapsed cell says what it is for."""
     _, notebook = downloads[""]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.source for cell in code[2:]] == [
-        "# code that prepares this page\nimport sklearn\n\nseen = 3",
+        "# code that prepares this page\nimport sklearn\n\n"
+        'seen = 3\nglue("number", 2.5, display=False)',
         "# ✓ holds\nassert seen == 3",
     ]
     assert all(cell.metadata["jupyter"]["source_hidden"] for cell in code[1:])
@@ -146,49 +145,6 @@ def menu_links(path):
     menu = soup(path).select("#take-away a")
     assert all(a.has_attr("download") == ("://" not in a["href"]) for a in menu)
     return {a.get_text(): a["href"] for a in menu}
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("x = 1\nglue('a', x)", "x = 1"),
-        ("from myst_nb import glue\nglue('a', 'é; b', display=False)  # said\nx = 1", "x = 1"),
-        ("for k in range(3):\n    glue(str(k), k)\nx = 1", "x = 1"),
-        (
-            "for k in range(3):\n    y = k\n    glue(\n        'a',\n        k,\n    )",
-            "for k in range(3):\n    y = k",
-        ),
-        ("# about glue\nx = 'glue'", "# about glue\nx = 'glue'"),
-        ("glue('a', round(max(x)), display=False)\nx = 1", "x = 1"),
-        ("glue('a', 2 * step(model)['ms'], display=False)", "2 * step(model)['ms'];"),
-        ("for k in 'ab':\n    glue(k, f(k))\nx = 1", "for k in 'ab':\n    f(k);\nx = 1"),
-    ],
-)
-def test_glue_is_removed_except_what_it_calls(source, expected):
-    """Later cells may depend on what a call changes; builtins change nothing."""
-    assert remove_glue(source) == expected
-
-
-@pytest.mark.parametrize(
-    "source", ["x = glue('a', 1)", "x = 1; glue('a', x)", "[glue(k, k) for k in 'ab']"]
-)
-def test_glue_that_cannot_be_removed_is_refused(source):
-    """A notebook has no glue."""
-    with pytest.raises(ValueError, match=r"shares its line|a notebook has no glue"):
-        remove_glue(source)
-
-
-STATEMENTS = "n = len(x)", "def f(n):\n    return n", "for k in x:\n    f(k)", "# glue", "s = 'é'"
-LINES = st.lists(st.sampled_from(STATEMENTS))
-
-
-@given(LINES, LINES, st.booleans())
-def test_removing_glue_keeps_all_other_code(before, after, has_comment):
-    """Wherever a glue statement is between other statements, only its line goes."""
-    statement = "glue('n', (n, 'é'), display=False)" + "  # a number" * has_comment
-    source = "\n".join([*before, statement, *after])
-    expected = ast.dump(ast.parse("\n".join([*before, *after])))
-    assert ast.dump(ast.parse(remove_glue(source))) == expected
 
 
 TEXT = st.text("ab1\\`*_[]<>|$~#+-.)( ", min_size=1).map(str.strip).filter(bool)

@@ -31,13 +31,16 @@ EXPLAIN = """\
         "{wheel}; in its folder, with the Python of this kernel, run: "
         "python -m pip install '{wheel}{extras}'{distributions}"
     )"""
-SETTINGS = """\
+SETTINGS = '''\
 # Settings of the page: tensors fit a phone, and errors show no paths of a machine.
 import os
 
 os.environ.update({quiet})  # torch would complain of a missing GPU
 get_ipython().InteractiveTB.set_mode(mode="{xmode}")
-{lines}"""
+{lines}
+
+def glue(name, value, display=True):
+    """Do nothing: the text of this notebook has the values already."""'''
 
 
 def make_first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
