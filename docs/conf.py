@@ -13,7 +13,7 @@ project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"
 copyright = f"2026, {author}"
 release = installed("lookup-matmul")
-html_baseurl = ""  # the site's address, ending in a slash: canonical links, sitemap, Colab
+html_baseurl = ""  # the site's address, ending in a slash: canonical links, 404 page, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [
     "_extensions",  # its table EVENTS lists this site's steps

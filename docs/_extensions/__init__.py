@@ -59,7 +59,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
-    ("build-finished", 930, published.write_sitemap),
+    ("build-finished", 930, published.complete_404_page),
     ("build-finished", 940, site_files.write_style_sheets),
     ("build-finished", 945, builder.mark_english_links),
     ("build-finished", 950, guard.release_build),

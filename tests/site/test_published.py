@@ -1,6 +1,5 @@
 """A site with an address and a repository, and one without."""
 
-import re
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -29,13 +28,6 @@ def test_a_page_has_metadata_for_previews(site):
     assert facts["og:image"] == f"{BASE}_static/card.png"
     with Image.open(site / "_static" / "card.png") as card:
         assert card.size == (1200, 630)
-
-
-def test_the_sitemap_names_each_page(site):
-    """Pages with a source, by absolute address."""
-    sitemap = (site / "sitemap.xml").read_text("utf-8")
-    names = ["index", "other", "tutorials/before", "tutorials/inner", "tutorials/other"]
-    assert re.findall("<loc>(.*?)</loc>", sitemap) == [f"{BASE}{name}.html" for name in names]
 
 
 def test_the_404_page_works_at_any_address(site):
@@ -89,10 +81,9 @@ def test_pages_name_the_repository_or_else_the_folder():
 
 
 def test_without_an_address_a_site_has_no_absolute_links(both_sites):
-    """Nor a sitemap or a 404 page, even if an earlier build with an address wrote them."""
+    """Nor a 404 page."""
     plain = both_sites[""]
     assert not (plain / "404.html").exists()
-    assert not (plain / "sitemap.xml").exists()
     for path in plain.rglob("*.html"):
         parts = "link[rel=canonical], meta[property^='og:'], .page-links, base, .bd-footer-article"
         assert not soup(path).select(parts), path

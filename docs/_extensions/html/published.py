@@ -1,12 +1,11 @@
-"""Write the sitemap, the 404 page, and the metadata and links of a published site.
+"""Write the 404 page, and the metadata and links of a published site.
 
-Of the existing extensions, sphinx-notfound-page fails with this theme, sphinxext-opengraph ignores
-a page's description, and sphinx-sitemap omits the pages that this build did not write again.
+Of the existing extensions, sphinx-notfound-page fails with this theme, and sphinxext-opengraph
+ignores a page's description.
 """
 
 import re
 from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -15,7 +14,7 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.locale import _
 
-from _extensions.paths import is_source_language, is_translated
+from _extensions.paths import is_source_language
 
 NOT_FOUND = "404"
 
@@ -59,24 +58,9 @@ def add_page_description(
         context["card"] = f"{app.config.html_baseurl}_static/card.png"
 
 
-def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
-    """Write the sitemap and complete the 404 page, if the site has an address."""
-    if exception or app.builder.format != "html" or not is_source_language(app.config):
-        return
-    address, not_found = app.config.html_baseurl, app.outdir / f"{NOT_FOUND}.html"
-    sitemap = app.outdir / "sitemap.xml"
-    sitemap.unlink(missing_ok=True)  # an earlier build's
-    if not address:
-        return
-    # Relative to its <base>, a link to a section of the 404 page would lead to the first page.
-    text = not_found.read_text("utf-8").replace('href="#', f'href="{NOT_FOUND}.html#')
-    not_found.write_text(text, "utf-8")
-    names = sorted(app.env.found_docs)
-    urls = [app.builder.get_target_uri(name) for name in names]
-    for language, folder in app.config.languages.items() if app.tags.has("multilingual") else ():
-        translated = (name for name in names if is_translated(app, name, language))
-        urls += [f"{folder}/{app.builder.get_target_uri(name)}" for name in translated]
-    entries = "\n".join(f"<url><loc>{escape(address + url)}</loc></url>" for url in urls)
-    namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-    head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset {namespace}>'
-    sitemap.write_text(f"{head}\n{entries}\n</urlset>\n", "utf-8")
+def complete_404_page(app: Sphinx, exception: Exception | None) -> None:
+    """Give links to a section of the 404 page its name; with its <base> they would lead away."""
+    path = app.outdir / f"{NOT_FOUND}.html"
+    if not exception and path.exists():
+        text = path.read_text("utf-8")
+        path.write_text(text.replace('href="#', f'href="{NOT_FOUND}.html#'), "utf-8")
