@@ -59,14 +59,13 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check format, types, spelling, imports, pages, workflows; ``-- --fix`` fixes some."""
+    """Check format, types, spelling, imports, translations, workflows; ``-- --fix`` fixes some."""
     install(session, "docs", "test", "lint")
     session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--diff"]))
     session.run("ruff", "check", *session.posargs)
     session.run("mypy")
     session.run("codespell")
     session.run("lint-imports", "--no-cache", "--no-logo", env={"PYTHONPATH": "docs"})
-    session.run("python", "docs/_tools/lint_pages.py")
     session.run("python", "docs/_tools/lint_translations.py")
     session.run("zizmor", "--offline", "--no-progress", "--quiet", ".github")
 

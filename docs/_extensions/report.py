@@ -15,10 +15,10 @@ def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
     """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line."""
     if not is_source_language(app.config):  # the build in English comes first
         return
-    import lint_pages  # not above: as a script it imports this package, and so this module
+    from lint_pages import lint_page  # not above: it imports this package, and so this module
 
     page = get_page(app, docname)
-    for line, message in lint_pages.lint_page(page):
+    for line, message in lint_page(page):
         LOG.warning(message, location=(docname, line))
     for index, cell_line, reason in page.run.powerless:
         code = page.cells[index].source.splitlines()

@@ -1,18 +1,9 @@
-"""Print the findings on pages, one a line: ``python docs/_tools/lint_pages.py [PAGE ...]``.
+"""Find what breaks the rules of the modules beside this one; a build warns of it."""
 
-The build warns of the same findings. No code of the pages is run.
-"""
-
-import sys
-from pathlib import Path
-
-DOCS = Path(__file__).parents[1]
-sys.path.append(str(DOCS))
-
-import cell_rules  # noqa: E402
-import number_rules  # noqa: E402
-import page_rules  # noqa: E402
-from _extensions.run.pages import Page, read_page  # noqa: E402
+import cell_rules
+import number_rules
+import page_rules
+from _extensions.run.pages import Page
 
 # A rule is a function that returns findings. A page can excuse it by its name.
 MODULES = (page_rules, number_rules, cell_rules)
@@ -38,18 +29,3 @@ def lint_page(page: Page) -> list[tuple[int, str]]:
         message = f"the front matter excuses {name!r}, which the page does not break"
         results.add((1, f"{message}; remove the excuse [excuse]"))
     return sorted(results)
-
-
-def main(names: list[str]) -> int:
-    """Print the findings on these pages, all by default, and return 1 if there are any."""
-    paths = [DOCS / f"{name}.md" for name in names] or sorted(DOCS.rglob("*.md"))
-    lines = list[str]()
-    for path in paths:
-        page = read_page(path, path.relative_to(DOCS).with_suffix("").as_posix())
-        lines += [f"{path}:{line}: {message}" for line, message in lint_page(page)]
-    print("\n".join(lines), end="\n" * bool(lines))
-    return int(bool(lines))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

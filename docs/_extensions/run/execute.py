@@ -41,26 +41,22 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
     measuring = [page for page in pages if page.head.get("measures")]
     # The longest first, so that none of them runs alone at the end.
     concurrent = sorted((p for p in pages if p not in measuring), key=_code_length, reverse=True)
-    semaphore, start = asyncio.Semaphore(MAX_KERNELS), time.perf_counter()
+    semaphore = asyncio.Semaphore(MAX_KERNELS)
 
-    async def execute(page: Page, page_count: int) -> None:
+    async def execute(page: Page) -> None:
         async with semaphore:
             page_start = time.perf_counter()
             await kernel.run_page(page, kernels, app.config.nb_execution_timeout)
             elapsed_s = time.perf_counter() - page_start
-        share_s = elapsed_s / min(MAX_KERNELS, page_count)  # the shares add up to the total
-        page.run.execution_seconds, page.run.executed_at = share_s, time.time()
+        page.run.execution_seconds, page.run.executed_at = elapsed_s, time.time()
         store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, page.run)
-        print(f"{share_s:7.1f} s  {page.name}", flush=True)
+        print(f"{elapsed_s:7.1f} s  {page.name}", flush=True)
 
     with kernel.prepare_kernels() as kernels:
         if len(concurrent) > 1:
             print(f"Running {len(concurrent)} pages, {MAX_KERNELS} at a time.", flush=True)
         async with asyncio.TaskGroup() as group:
             for page in concurrent:
-                group.create_task(execute(page, len(concurrent)))
-        if len(concurrent) > 1:
-            total_s = time.perf_counter() - start
-            print(f"{total_s:7.1f} s  for these; each above counts its share.", flush=True)
+                group.create_task(execute(page))
         for page in measuring:
-            await execute(page, 1)
+            await execute(page)
