@@ -64,7 +64,7 @@ class LookupExplorer extends HTMLElement {
 	connectedCallback() {
 		this.data = JSON.parse(this.querySelector("script").textContent);
 		const state = this.state = this.data.state;
-		this.empty = this.data.empty; // nothing is computed before the reader presses a button
+		this.empty = this.data.small; // nothing is computed before the reader presses a button
 		this.initial = String([state.ids, state.weights]); // what the guesses are about
 		this.querySelector(".picture").remove();
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...

@@ -46,11 +46,11 @@ def _parse_guess(argument: str) -> list[str]:
 
 
 class Explorer(SphinxDirective):
-    """``{explorer}``: makes the figure below interactive; ``:small:`` hides the switches.
+    """``{explorer}``: makes the figure below interactive.
 
+    ``:small:`` hides the switches, and the computation starts when the reader presses the button.
     ``:open: backward`` sets the initial value of a switch, and ``:offer: nan bfloat16`` shows these
-    values of a switch, also with ``:small:``. With ``:empty:`` the computation starts when the
-    reader presses the button. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
+    values of a switch, also with ``:small:``. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
     weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
     words, the title of the table, its rows and the rows of the upstream gradient; ``:units: $ kg``
     names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for one of
@@ -59,7 +59,6 @@ class Explorer(SphinxDirective):
 
     option_spec: ClassVar[dict[str, Any]] = {
         "small": directives.flag,
-        "empty": directives.flag,
         "open": lambda argument: directives.choice(argument, tuple(SWITCH_OF)),
         "offer": lambda argument: [
             directives.choice(value, tuple(SWITCH_OF)) for value in argument.split()
@@ -85,7 +84,7 @@ class Explorer(SphinxDirective):
         data["words"] = self.options.get("words", WORDS)
         data["units"] = self.options.get("units", [])
         data["asks"], *guesses = self.options.get("guess", [""])
-        data |= {name: name in self.options for name in ("small", "empty")}
+        data["small"] = "small" in self.options
         data["titles"] = {  # of the input, the result of the lookup and the result of the product
             "forward": [_("table W"), _("look up: copy rows"), _("multiply: X W")],
             "backward": [_("upstream gradient G"), _("look up: add rows in"), _("multiply: Xᵀ G")],
