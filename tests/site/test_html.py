@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 
 import hypothesis.strategies as st
 import pytest
-from _extensions.claims.page import IMAGE_WITHOUT_TEXT
 from _extensions.html import site_files
 from _extensions.html.fonts import find_signs
 from _extensions.html.mathml import to_mathml
@@ -135,20 +134,6 @@ def test_a_formula_that_cannot_be_converted_is_refused():
             to_mathml(latex, display=True)
     assert to_mathml("x^2", display=False).startswith("<math><msup>")
     assert "mtable" in to_mathml(r"a &= b\\ &= c", display=True)
-
-
-@pytest.mark.parametrize(
-    ("html", "lacks_text"),
-    [
-        ('<img src="a.png">', True),
-        ('<p><img alt="" src="a.png"/></p>', True),
-        ('<img src="a.png" alt="A table"> <img\nalt=\'Rows\' src="b.png">', False),
-        ('<img data-alt="no" src="a.png">', True),
-    ],
-)
-def test_an_image_in_html_needs_alternative_text(html, lacks_text):
-    """That is, text for readers who do not see it."""
-    assert bool(IMAGE_WITHOUT_TEXT.search(html)) is lacks_text
 
 
 PURGED = [

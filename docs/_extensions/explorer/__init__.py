@@ -50,10 +50,10 @@ class Explorer(SphinxDirective):
 
     ``:small:`` hides the switches, and the computation starts when the reader presses the button.
     ``:open: backward`` sets the initial value of a switch, and ``:offer: nan bfloat16`` shows these
-    values of a switch, also with ``:small:``. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial ids and
-    weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:`` replace the
-    words, the title of the table, its rows and the rows of the upstream gradient; ``:units: $ kg``
-    names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for one of
+    values of a switch, also with ``:small:``. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial
+    ids and weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:``
+    replace the words, the title of the table, its rows and the rows of the upstream gradient;
+    ``:units: $ kg`` names the units of the columns. ``:guess: zeros; 15; 30; 45`` asks for one of
     ``QUANTITIES`` and offers these answers. The texts are in ``explorer.html``.
     """
 
