@@ -80,5 +80,4 @@ def check_result(case: Case, inputs: list[torch.Tensor], result: torch.Tensor) -
 
 def _one_hot_product(ids: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     """Multiply by one-hot rows that a compiler need not write."""
-    columns = torch.arange(len(table), device=ids.device)
-    return (ids.unsqueeze(1) == columns).to(table.dtype) @ table
+    return (ids.unsqueeze(1) == torch.arange(len(table), device=ids.device)).to(table.dtype) @ table

@@ -46,8 +46,7 @@ class ModuleDifference:
         call = f" in its call {self.call}" if self.call > 1 else ""
         shape = f", of shape {self.shapes[0]}" if len(set(self.shapes)) == 1 else ""
         heading = f"The first outputs that differ are those of {name} ({types}){call}{shape}"
-        details = str(self.agreement).removeprefix("different: ")
-        return f"{heading}: {details}."
+        return f"{heading}: {str(self.agreement).removeprefix('different: ')}."
 
 
 def first_difference(

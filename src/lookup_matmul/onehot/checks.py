@@ -123,8 +123,7 @@ def check_unshared(name: str, weight: nn.Parameter, model: nn.Module) -> None:
         if tensor is weight or is_lazy(tensor) or tensor.layout != torch.strided:
             continue
         # A DTensor, as FSDP2 makes of a Parameter, has no memory of its own.
-        local_tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
-        if shares_storage(weight, local_tensor):
+        if shares_storage(weight, tensor.to_local() if hasattr(tensor, "to_local") else tensor):
             raise ValueError(
                 f"the weight of {name} and {tensor_name} are two tensors on one memory, which a "
                 "swap would separate; assign one Parameter to both, or clone one."
@@ -175,9 +174,7 @@ def select_modules(
             f"{remedy}."
         )
     check_unwrapped(model, requested)
-    selected = {modules[name] for name in requested}
     return {
-        module: [name for name in candidates if modules[name] is module]
-        for module in modules.values()
-        if module in selected
+        modules[name]: [path for path in candidates if modules[path] is modules[name]]
+        for name in requested
     }

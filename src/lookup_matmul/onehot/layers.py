@@ -21,8 +21,7 @@ def to_linear(embedding: nn.Embedding, *, share: bool) -> nn.Linear:
     >>> to_linear(torch.nn.Embedding(4, 5), share=False)
     Linear(in_features=4, out_features=5, bias=False)
     """
-    remedy = "call to_embedding for the way back"
-    weight = read_table("embedding", embedding, nn.Embedding, remedy)
+    weight = read_table("embedding", embedding, nn.Embedding, "call to_embedding for the way back")
     check_no_hooks("embedding", embedding, "remove them first")
     unset = {"padding_idx": None, "max_norm": None, "scale_grad_by_freq": False, "sparse": False}
     used = [f"{k}={getattr(embedding, k)}" for k, v in unset.items() if getattr(embedding, k) != v]

@@ -172,8 +172,7 @@ def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
     differs = bits_differ(product, expected)
     if not differs.any():
         return "equal in every bit"
-    sign_lost = ~(bits_differ(expected, -zero) | bits_differ(product, zero))
-    if not (differs & ~sign_lost).any():
+    if not (differs & (bits_differ(expected, -zero) | bits_differ(product, zero))).any():
         return "equal, with -0 as +0"
     error = difference(product, expected)
     if (error <= tiny).all():

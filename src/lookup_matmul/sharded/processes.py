@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from itertools import pairwise
 from multiprocessing import util
@@ -64,29 +65,24 @@ def run_on_processes(
     gloo_timeout = timedelta(seconds=timeout_s + GLOO_EXTRA_S)
     context = _start_context()
     # The parent folder is that of the fork server's socket, which worker.py deletes at the end.
-    with TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir()) as name:
+    temporary_folder = TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir())
+    with temporary_folder as name, ExitStack() as stack:
         folder, processes, connections = Path(name), list[BaseProcess](), list[Connection]()
-        try:
-            for rank in range(count):
-                connection, child_connection = context.Pipe()
-                connections.append(connection)
-                arguments = (rank, count, folder, pickled_call, child_connection, gloo_timeout)
-                process = context.Process(target=run_rank, args=arguments, daemon=True)
-                process.start()
-                processes.append(process)  # kill() fails before start()
-                child_connection.close()  # so that recv_bytes() raises EOFError if the child dies
-            results = _receive_results(processes, connections, folder, timeout_s)
-            for connection in connections:
-                connection.send_bytes(b"exit")
-            for process in processes:
-                process.join(EXIT_TIMEOUT_S)
-        finally:
-            for process in processes:
-                process.kill()
-                process.join()
-                process.close()
-            for connection in connections:
-                connection.close()
+        for rank in range(count):
+            connection, child_connection = context.Pipe()
+            connections.append(stack.enter_context(connection))
+            arguments = (rank, count, folder, pickled_call, child_connection, gloo_timeout)
+            process = context.Process(target=run_rank, args=arguments, daemon=True)
+            process.start()
+            processes.append(process)
+            for clean_up in (process.close, process.join, process.kill):  # the last is called first
+                stack.callback(clean_up)
+            child_connection.close()  # so that recv_bytes() raises EOFError if the child dies
+        results = _receive_results(processes, connections, folder, timeout_s)
+        for connection in connections:
+            connection.send_bytes(b"exit")
+        for process in processes:
+            process.join(EXIT_TIMEOUT_S)
     return results
 
 
@@ -144,9 +140,9 @@ def _describe_error(
 def _describe_exit(processes: list[BaseProcess], rank: int, folder: Path) -> str:
     processes[rank].join(EXIT_TIMEOUT_S)
     code = processes[rank].exitcode
-    reason = f"ended with exit code {code}"
-    if code and code < 0:
-        reason = f"was killed by signal {-code}"
+    reason = (
+        f"was killed by signal {-code}" if code and code < 0 else f"ended with exit code {code}"
+    )
     problem = f"process {rank} of {len(processes)} {reason}"
     if output_path(folder, rank).exists():
         return f"{problem} before it answered; expected it to return.{_read_output(folder, rank)}"

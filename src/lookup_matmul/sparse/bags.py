@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
+from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -33,15 +34,9 @@ class Bags(NamedTuple):
 Rows: TypeAlias = sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]
 
 
-class Names(NamedTuple):
-    """The names of the members of :class:`Bags` in another format, for error messages."""
-
-    ids: str
-    offsets: str
-    weights: str
-
-
-BAGS = Names("ids", "offsets", "weights")
+# The names of the members of Bags in each format, for error messages.
+Names = namedtuple("Names", ["ids", "offsets", "weights"])
+BAGS = Names(*Bags._fields)
 SCIPY = Names("indices", "indptr", "data")
 TORCH = Names("col_indices", "crow_indices", "values")
 

@@ -37,9 +37,8 @@ def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torc
         check_matmul_dtype(weight)
     # Backward reads the arrays again, and autograd does not see that SciPy changed them meanwhile.
     copy = weight.requires_grad and torch.is_grad_enabled()
-    bags = read_rows(rows, weight.shape[0], weight.device, check=check, copy=copy)
-    ids, offsets, weights = bags
-    if weights is not None and weights.dtype != weight.dtype:
+    ids, offsets, weights = read_rows(rows, weight.shape[0], weight.device, check=check, copy=copy)
+    if weights is not None:
         weights = weights.to(weight.dtype)
     return torch.nn.functional.embedding_bag(
         ids, weight, offsets, mode="sum", per_sample_weights=weights, include_last_offset=True
@@ -79,10 +78,8 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
     The baseline of :func:`sum_of_rows`, with the same arguments, result and errors. All derivatives
     are supported, and :class:`torch.autocast` may choose the dtype of the result.
 
-    >>> bags = (torch.tensor([1, 3]), torch.tensor([0, 2, 2]), torch.tensor([2, 3]))
-    >>> dense_matmul(bags, torch.arange(8.0).reshape(4, 2))
-    tensor([[22., 27.],
-            [ 0.,  0.]])
+    >>> dense_matmul((torch.tensor([1, 3]), torch.tensor([0, 2])), torch.eye(4))
+    tensor([[0., 1., 0., 1.]])
     """
     if check:
         check_weight(weight)
