@@ -56,7 +56,6 @@ MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a public name when the name is first used."""
     if name == "__version__":
         return import_module("importlib.metadata").version("lookup-matmul")
     if name in MODULES:

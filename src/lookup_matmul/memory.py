@@ -38,8 +38,7 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
     older memory; on ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`. Raise ValueError for
     another or a missing device, and RuntimeError if this thread is being profiled.
 
-    >>> a = torch.zeros(10, 4)
-    >>> peak_bytes(lambda: a @ a.T)
+    >>> peak_bytes(lambda: torch.zeros(10, 10))
     400
     """
     check_device(device)

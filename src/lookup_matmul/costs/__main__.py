@@ -10,7 +10,6 @@ from lookup_matmul.costs.recorder import record
 
 
 def main() -> None:
-    """Read the options, record, and print the path of the file."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser = argparse.ArgumentParser(prog="python -m lookup_matmul.costs", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="try it, in well under a minute")

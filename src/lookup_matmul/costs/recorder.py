@@ -65,7 +65,6 @@ def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
 
     >>> record(".", "tpu")
     Traceback (most recent call last):
-        ...
     ValueError: device is 'tpu', expected 'cpu' or 'cuda'; measure on one of them.
     """
     origin = provenance(device) | {"quick": quick}

@@ -27,10 +27,9 @@ def time_side_by_side(
     times it for about ``block_s`` seconds, or once if it takes longer. It waits for a GPU. Return
     the spread over the rounds under the name of each call.
 
-    >>> a = torch.ones(100)
-    >>> times = time_side_by_side({"sum": a.sum, "product": a.prod}, rounds=3, block_s=1e-3)
-    >>> list(times), all(spread.median_s > 0 for spread in times.values())
-    (['sum', 'product'], True)
+    >>> times = time_side_by_side({"sum": torch.ones(100).sum}, rounds=3, block_s=1e-3)
+    >>> list(times), times["sum"].median_s > 0
+    (['sum'], True)
     """
     from torch.utils.benchmark import Timer  # imports setuptools, which takes 0.2 s
 

@@ -14,7 +14,7 @@ from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
 def compare_outputs(pair: Pair) -> Agreement:
-    first, second = (pair.outcome(side) for side in pair.sides)
+    first, second = map(pair.outcome, pair.sides)
     return compare_outcomes(first, second, pair.tolerance, _bound_outputs(pair))
 
 

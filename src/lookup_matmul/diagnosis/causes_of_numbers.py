@@ -14,16 +14,13 @@ from lookup_matmul.equality import view_bits
 
 
 def dtype(pair: Pair) -> list[Remedy]:
-    dtypes = {}
-    for side in pair.sides:
-        output = pair.outcome(side).output if side.stored_table is None else side.table
-        dtypes[side.label] = None if output is None else output.dtype
-    candidates = [dtype for dtype in reversed(dtypes.values()) if dtype is not None]
-    if len(set(candidates)) < 2:
+    outputs = [pair.outcome(s).output if s.stored_table is None else s.table for s in pair.sides]
+    dtypes = [output.dtype for output in outputs if output is not None]
+    if len(set(dtypes)) < 2:
         return []
-    evidence = ", ".join(f"{label} is {dtype}" for label, dtype in dtypes.items())
+    evidence = f"{pair.a.label} is {dtypes[0]}, {pair.b.label} is {dtypes[1]}"
     remedies = []
-    for dtype in candidates:
+    for dtype in reversed(dtypes):
         advice = f"compute both in {dtype}, with .to({dtype})"
         remedies.append(Remedy("dtype", advice, change_both(partial(_convert, dtype)), evidence))
     return remedies

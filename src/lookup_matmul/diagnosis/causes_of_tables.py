@@ -123,8 +123,7 @@ def _round_directions(table: torch.Tensor) -> torch.Tensor:
     """Return integers that are equal for nearly all multiples of a row, negative ones included."""
     coarse = (64 * F.normalize(table.double().nan_to_num(0.0, 0.0, 0.0))).round()
     coarse = F.pad(coarse, (1, 0))  # so that a row has a first number
-    leading = coarse.gather(1, (coarse != 0).int().argmax(1, keepdim=True))
-    return (coarse * leading.sign()).char()
+    return (coarse * coarse.gather(1, (coarse != 0).int().argmax(1, keepdim=True)).sign()).char()
 
 
 def weights(pair: Pair) -> list[Remedy]:

@@ -40,7 +40,6 @@ class Batch:
 
     @property
     def bag_indices(self) -> torch.Tensor:
-        """Return the index of the bag of each entry."""
         counts = self.bags.offsets.diff()
         indices = torch.arange(counts.numel(), device=counts.device)
         return indices.repeat_interleave(counts, output_size=self.bags.ids.numel())
@@ -62,9 +61,7 @@ class Batch:
         original: Any = bags
         if self.is_single_ids:
             original = bags.ids
-        elif isinstance(self.original, torch.Tensor) and self.original.layout is torch.strided:
-            original = self.original[mask]
-        elif sparse.issparse(self.original):
+        elif sparse.issparse(self.original) or getattr(self.original, "layout", 0) is torch.strided:
             original = self.original[mask.cpu().numpy()]
         return replace(self, original=original, bags=bags, shape=(int(mask.sum()),))
 

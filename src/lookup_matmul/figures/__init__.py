@@ -30,7 +30,6 @@ MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a public name when the name is first used."""
     if name in MODULES:
         return getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

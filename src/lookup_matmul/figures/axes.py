@@ -54,8 +54,7 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
     root = ElementTree.fromstring(buffer.getvalue().replace("xlink:href", "href"))  # as in SVG 2
-    used_ids = set(re.findall(r"#([\w.-]+)", buffer.getvalue()))
-    _remove_needless_elements(root, used_ids)
+    _remove_needless_elements(root, set(re.findall(r"#([\w.-]+)", buffer.getvalue())))
     _, _, svg = ElementTree.tostring(root, encoding="unicode").partition(">")
     svg = re.sub(NEEDLESS_STYLES, "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
@@ -110,21 +109,16 @@ class LogTickFormatter(LogFormatter):
             return ""
         assert self.axis is not None
         low, high = self.axis.get_view_interval()
-        return format_full(x) if low >= 5e-4 and high < 2e6 else _format_scientific(x)
+        if x in (1, 10) or (low >= 5e-4 and high < 2e6):
+            return format_full(x)
+        mantissa, exponent = f"{x:e}".split("e")
+        superscript = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{float(mantissa):g} × 10{superscript}".removeprefix("1 × ")
 
 
 def format_full(value: float) -> str:
     """Format a number with thousands separators and without trailing zeros."""
     return f"{value:,.9f}".rstrip("0").rstrip(".")
-
-
-def _format_scientific(value: float) -> str:
-    """Format 1 and 10 in full, and any other number with a power of ten."""
-    if value in (1, 10):
-        return f"{value:g}"
-    mantissa, exponent = f"{value:e}".split("e")
-    superscript = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{float(mantissa):g} × 10{superscript}".removeprefix("1 × ")
 
 
 def use_log_scale(ax: Axes, *, x: bool, y: bool) -> None:

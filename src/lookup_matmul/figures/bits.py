@@ -78,8 +78,7 @@ Both give: (1.50, -2.00, 3.00).
     rows = lookup(ids, weight)
     assert_bitwise_equal(one_hot_matmul(ids, weight), rows)
     tokens, count, (vocab_size, dim) = ids.tolist(), len(ids), weight.shape
-    one_hot_rows = one_hot(ids, vocab_size, dtype=torch.int64).tolist()
-    encoding = [list(map(str, row)) for row in one_hot_rows]
+    encoding = [list(map(str, row)) for row in one_hot(ids, vocab_size, dtype=torch.int64).tolist()]
     one_hot_width = vocab_size * ONE_HOT_WIDTH
     right = LABEL_WIDTH + max(dim * CELL_WIDTH, 2.5 * CELL_WIDTH + one_hot_width)
     sheet = Sheet(right + 8, ROW_HEIGHT)

@@ -1,7 +1,6 @@
 """Rows of two numbers as points with names."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -34,8 +33,7 @@ def draw_points(
     """
     points = np.array(rows.tolist())
     low, high = points.min(0), points.max(0)
-    extent = max(*(high - low), 1e-6)
-    room = extent * np.array([0.08, 0.2])  # for labels
+    room = max(*(high - low), 1e-6) * np.array([0.08, 0.2])  # for labels
     low, high = low - room, high + room
     height = WIDTH * (high - low)[1] / (high - low)[0]  # a unit has one length on both axes
     with style.context(PLOT_STYLE):
@@ -52,8 +50,7 @@ def draw_points(
             members = points[np.equal(groups, group)]
             on_right, above = members.mean(0) > (low + high) / 2
             corner = np.where((on_right, above), members.max(0), members.min(0))
-            options: Any = {"textcoords": "offset points", "va": "center"}
-            options |= {"ha": "right" if on_right else "left", "color": SERIES_STYLES[group][0]}
             offset = (6 if on_right else -6, LINE_HEIGHT if above else -LINE_HEIGHT)
-            ax.annotate(label, corner, offset, **options)
+            note = ax.annotate(label, corner, offset, textcoords="offset points", va="center")
+            note.set(color=SERIES_STYLES[group][0], ha="right" if on_right else "left")
         return to_drawing(ax, alt)

@@ -132,7 +132,6 @@ class Sheet:
         self.text(LABEL_WIDTH, row, text, QUIET, "start")
 
     def line(self, *points: Point) -> None:
-        """Draw a line through points."""
         path = " ".join(f"{_format(x)} {_format(self._to_points(row))}" for x, row in points)
         self._add_shape("path", {"d": f"M{path}"}, stroke=INK, stroke_width=1.2)
 
@@ -149,7 +148,6 @@ class Sheet:
         self._add_shape("path", {"d": path}, stroke=color, stroke_width=1.3)
 
     def dot(self, x: float, row: float) -> None:
-        """Draw a dot."""
         circle = {"cx": _format(x), "cy": _format(self._to_points(row)), "r": "2"}
         self._add_shape("circle", circle, fill=INK, stroke=INK)
 

@@ -151,12 +151,8 @@ and row 2, red; the sum of these rows is (2.5).
 
 def format_values(values: torch.Tensor) -> list[str]:
     """Format numbers for cells: with four decimals as torch prints them, or fewer digits to fit."""
-    return list(map(_format_value, values.tolist()))
-
-
-def _format_value(value: float) -> str:
-    fitting = (text for spec in (".4f", ".4g", ".3g") if len(text := f"{value:{spec}}") <= 7)
-    return next(fitting, f"{value:.0e}")
+    candidates = ([f"{x:{spec}}" for spec in (".4f", ".4g", ".3g", ".0e")] for x in values.tolist())
+    return [next((text for text in texts if len(text) <= 7), texts[-1]) for texts in candidates]
 
 
 def format_tuple(values: torch.Tensor) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import nn
@@ -144,7 +145,7 @@ def check_unwrapped(model: nn.Module, names: list[str]) -> None:
 
 def select_modules(
     model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
-) -> dict[nn.Module, list[str]]:
+) -> dict[Any, list[str]]:
     """Return the modules to swap, each with all of its names in the model."""
     check_type("model", model, nn.Module, "pass the model that holds the layers")
     modules = dict(model.named_modules(remove_duplicate=False))

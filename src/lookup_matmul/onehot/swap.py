@@ -93,7 +93,6 @@ def _swap_layers(
             one_hot_linear, table = layer, transposed.get(weight, weight)
             new_layers[layer] = make_embedding(table, layer.padding_idx)
         else:
-            assert isinstance(layer, nn.Embedding)
             linear = make_linear(transposed.get(weight, transpose_parameter(weight, share=True)))
             one_hot_linear, table = OneHotLinear(linear, layer.padding_idx), weight
             if is_tied:
@@ -115,7 +114,7 @@ def _find_parameters_outside(model: nn.Module, names: set[str]) -> set[nn.Parame
     }
 
 
-def _require_table(name: str, layer: nn.Module) -> nn.Parameter:
+def _require_table(name: str, layer: OneHotLinear | nn.Embedding) -> nn.Parameter:
     """Return the Parameter with the table of a layer, or raise if a swap would lose anything."""
     if isinstance(layer, OneHotLinear):
         checks.check_plain(name, layer, OneHotLinear, "linear")
@@ -127,7 +126,6 @@ def _require_table(name: str, layer: nn.Module) -> nn.Parameter:
         checks.check_multipliable(linear_name, weight, layer.embedding_dim)
         checks.check_no_hooks_of_kind(linear_name, linear, "_hooks")
         return weight
-    assert isinstance(layer, nn.Embedding)
     weight = checks.require_table(name, layer)
     checks.check_plain(name, layer, nn.Embedding, "weight")
     checks.check_multipliable(name, weight, layer.embedding_dim)

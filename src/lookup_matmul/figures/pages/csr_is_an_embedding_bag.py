@@ -19,15 +19,12 @@ def draw_csr(matrix: sparse.csr_array) -> Drawing:
     for k in range(columns):
         sheet.text(X + (k + 0.5) * CELL_WIDTH, 0.6, f"{k}", id_colors(k)[1])
     sentences = []
-    for i, ((begin, end), numbers) in enumerate(
-        zip(pairwise(offsets), matrix.toarray(), strict=True)
-    ):
+    for i, (begin, end) in enumerate(pairwise(offsets)):
         sheet.text(X - 8, 1.6 + i, f"row {i}", QUIET, "end")
-        for k, number in enumerate(numbers):
+        for k, number in enumerate(matrix.toarray()[i]):
             _draw_cell(sheet, k, 1.1 + i, number, k if k in ids[begin:end] else None)
         entries = [f"the value {values[j]:g} in column {ids[j]}" for j in range(begin, end)]
-        text = f"has {' and '.join(entries)}" if entries else "is empty"
-        sentences.append(f"Row {i} {text}.")
+        sentences.append(f"Row {i} {'has ' + ' and '.join(entries) if entries else 'is empty'}.")
     _draw_arrays(sheet, rows + 2.1, ids, values, offsets)
     arrays = [", ".join(f"{x:g}" for x in array) for array in (ids, values, offsets)]
     return sheet.to_drawing(

@@ -82,5 +82,4 @@ def _write_frames(**values: np.ndarray) -> str:
 
 
 def _join_values(*values: np.ndarray) -> str:
-    """Return the values of each step, separated by semicolons."""
     return ";".join(" ".join(f"{x:.0f}" for x in row) for row in zip(*values, strict=True))

@@ -28,9 +28,8 @@ def draw_column_votes(
         for j, (x, value) in enumerate(zip(column_x, row, strict=True)):
             # Pale shades, so that the number stays legible in dark mode.
             opacity = round(0.1 + 0.35 * float(value.clamp(min=0) / weight.abs().max()), 2)
-            fill = MARK if value > 0 else "none"
             cell = (x, y, CELL_WIDTH, texts[j], INK, j == largest)
-            sheet.cell(*cell, fill=fill, fill_opacity=opacity)
+            sheet.cell(*cell, fill=MARK if value > 0 else "none", fill_opacity=opacity)
         votes.append(f"{word} ({', '.join(texts)}): {classes[largest]}.")
     return sheet.to_drawing(f"Votes for {', '.join(classes)}. {' '.join(votes)}")
 
@@ -57,8 +56,7 @@ def draw_message_votes(
     data = escape("|".join([text, ",".join(classes), *words]))
     alt = f'The text "{text}". {drawing.alt}'
     attributes = f'"{escape(alt)}" data-votes="{data}"'
-    svg = drawing.svg.replace(f'"{escape(drawing.alt)}"', attributes, 1)
-    return Drawing(svg, alt)
+    return Drawing(drawing.svg.replace(f'"{escape(drawing.alt)}"', attributes, 1), alt)
 
 
 def draw_offsets(words: Sequence[str], offsets: Sequence[int]) -> Drawing:

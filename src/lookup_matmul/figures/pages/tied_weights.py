@@ -1,6 +1,6 @@
 """One table in two layers: the order of the numbers in memory, and the names of one Parameter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean
 
 import torch
@@ -53,7 +53,13 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     memories = {weight: m for m, weight in enumerate(dict.fromkeys(owners))}
     links = [(parameters[w], memories[v]) for w, v in zip(weights.values(), owners, strict=True)]
     sheet, name_y = Sheet(326), [1.7 + 1.4 * i for i in range(len(links))]
-    parameter_y, memory_y = (_average_y(targets, name_y) for targets in zip(*links, strict=True))
+    parameter_y, memory_y = (
+        [
+            fmean(y for t, y in zip(targets, name_y, strict=True) if t == k)
+            for k in sorted({*targets})
+        ]
+        for targets in zip(*links, strict=True)
+    )
     sheet.text(118, 0.4, "name", QUIET, "end")
     sheet.text(176, 0.4, "Parameter", QUIET)
     sheet.text(278, 0.4, "memory", QUIET)
@@ -76,10 +82,3 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
         f"{names} name{'s' * (names > 1)}, {boxes} Parameter{'s' * (boxes > 1)}, "
         f"{strips} {'memory' if strips == 1 else 'memories'}. {' '.join(sentences)}"
     )
-
-
-def _average_y(targets: Sequence[int], name_y: Sequence[float]) -> list[float]:
-    return [
-        fmean(y for target, y in zip(targets, name_y, strict=True) if target == t)
-        for t in range(max(targets) + 1)
-    ]

@@ -32,8 +32,7 @@ def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
         for j, value in enumerate(row.tolist()):
             position = (cell_x(j), y, CELL_WIDTH)
             if isfinite(value):
-                text_color = INK if k in tokens else QUIET
-                sheet.cell(*position, f"{value:.2f}", text_color, fill=fill)
+                sheet.cell(*position, f"{value:.2f}", INK if k in tokens else QUIET, fill=fill)
             else:
                 text = "NaN" if value != value else "Inf" if value > 0 else "-Inf"
                 sheet.cell(*position, text, bold=True, stroke=INK, stroke_width=2)
