@@ -1,6 +1,6 @@
 """Causes in the numbers of a table: their dtype, special values, precision and scale."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from math import log10
@@ -13,17 +13,15 @@ from lookup_matmul.diagnosis.search import Remedy, change_both, set_options
 from lookup_matmul.equality import view_bits
 
 
-def dtype(pair: Pair) -> list[Remedy]:
+def dtype(pair: Pair) -> Iterator[Remedy]:
     outputs = [pair.outcome(s).output if s.stored_table is None else s.table for s in pair.sides]
     dtypes = [output.dtype for output in outputs if output is not None]
     if len(set(dtypes)) < 2:
-        return []
+        return
     evidence = f"{pair.a.label} is {dtypes[0]}, {pair.b.label} is {dtypes[1]}"
-    remedies = []
     for dtype in reversed(dtypes):
         advice = f"compute both in {dtype}, with .to({dtype})"
-        remedies.append(Remedy("dtype", advice, change_both(partial(_convert, dtype)), evidence))
-    return remedies
+        yield Remedy("dtype", advice, change_both(partial(_convert, dtype)), evidence)
 
 
 def _convert(dtype: torch.dtype, side: Side) -> Side:
@@ -32,14 +30,13 @@ def _convert(dtype: torch.dtype, side: Side) -> Side:
     return replace(side, stored_table=table, bias=bias)
 
 
-def autocast(pair: Pair) -> list[Remedy]:
-    if pair.autocast is None:
-        return []
-    device = pair.batch.bags.ids.device.type
-    evidence = f"torch.autocast({device!r}) computes products in {pair.autocast}, and lookups not"
+def autocast(pair: Pair) -> Iterator[Remedy]:
+    context = f"torch.autocast({pair.batch.bags.ids.device.type!r}"
     names = " and ".join(side.name for side in pair.products or pair.callables) or "both"
-    advice = f"compute {names} under torch.autocast({device!r}, enabled=False)"
-    return [Remedy("autocast", advice, lambda pair: replace(pair, autocast=None), evidence)]
+    advice = f"compute {names} under {context}, enabled=False)"
+    evidence = f"{context}) computes products in {pair.autocast}, and lookups not"
+    if pair.autocast is not None:
+        yield Remedy("autocast", advice, lambda pair: replace(pair, autocast=None), evidence)
 
 
 def _propose_zeros(
@@ -48,12 +45,12 @@ def _propose_zeros(
     description: str,
     find: Callable[[torch.Tensor], torch.Tensor],
     pair: Pair,
-) -> list[Remedy]:
+) -> Iterator[Remedy]:
     """Propose zeros for such numbers in both tables, or to compute as an opposite callable does."""
     if not any(find(side.table).any() for side in pair.with_table):
-        return []
+        return
     if name != "negative zero" and not pair.products and not pair.callables:
-        return []  # two lookups copy such numbers; only a sum loses the sign of a zero
+        return  # two lookups copy such numbers; only a sum loses the sign of a zero
 
     def zero(pair: Pair) -> Pair:
         masks = [find(side.table) for side in pair.with_table]
@@ -69,10 +66,9 @@ def _propose_zeros(
         verb = "holds" if sum(map(len, rows.values())) == 1 else "hold"
         return f"{' and '.join(texts)} {verb} {description}"
 
-    remedies = [Remedy(name, advice, zero, describe)]
+    yield Remedy(name, advice, zero, describe)
     if pair.callables:
-        remedies.append(Remedy(name, advice, change_both(_swap_form), describe))
-    return remedies
+        yield Remedy(name, advice, change_both(_swap_form), describe)
 
 
 def _swap_form(side: Side) -> Side:
@@ -105,18 +101,18 @@ SPECIAL_NUMBERS = (
 not_finite, negative_zero, subnormal = (partial(_propose_zeros, *row) for row in SPECIAL_NUMBERS)
 
 
-def matmul_precision(pair: Pair) -> list[Remedy]:
+def matmul_precision(pair: Pair) -> Iterator[Remedy]:
     if all(side.table.dtype == torch.float64 for side in pair.products):
-        return []
+        return
     side = pair.products[0]
     evidence = f"the product of {side.label} uses the weights shortened, not in {side.table.dtype}"
     advice = "torch.set_float32_matmul_precision('highest'), or a wider dtype"
-    return [Remedy("reduced matmul precision", advice, set_options(in_float64=True), evidence)]
+    yield Remedy("reduced matmul precision", advice, set_options(in_float64=True), evidence)
 
 
-def row_scale(pair: Pair) -> list[Remedy]:
+def row_scale(pair: Pair) -> Iterator[Remedy]:
     if pair.callables:
-        return []
+        return
 
     def rescale(pair: Pair) -> Pair:
         ids, factors, evidence = _find_factors(pair)
@@ -127,7 +123,7 @@ def row_scale(pair: Pair) -> list[Remedy]:
         return pair.change("a", stored_table=table, relative_error=error)
 
     advice = "multiply or normalize the rows of both in the same way, or of none"
-    return [Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)]
+    yield Remedy("scaled rows", advice, rescale, lambda pair: _find_factors(pair)[2], True)
 
 
 def _bound_scaling_error(pair: Pair) -> float:

@@ -1,5 +1,6 @@
 """Causes in the input and in the options of a layer."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,9 +15,9 @@ from lookup_matmul.equality import bits_differ
 RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
 
 
-def out_of_range_ids(pair: Pair) -> list[Remedy]:
+def out_of_range_ids(pair: Pair) -> Iterator[Remedy]:
     if not pair.with_table or not _find_invalid(pair).any():
-        return []
+        return
 
     def drop_rows(pair: Pair) -> Pair:
         mask = torch.ones_like(pair.batch.bags.offsets[:-1], dtype=torch.bool)
@@ -33,17 +34,17 @@ def out_of_range_ids(pair: Pair) -> list[Remedy]:
         )
 
     advice = "correct these ids or mask them, or give both tables a row for each id"
-    return [Remedy("ids out of range", advice, drop_rows, describe)]
+    yield Remedy("ids out of range", advice, drop_rows, describe)
 
 
 def _find_invalid(pair: Pair) -> torch.Tensor:
     return pair.batch.out_of_range(min(len(side.table) for side in pair.with_table))
 
 
-def row_width(pair: Pair) -> list[Remedy]:
+def row_width(pair: Pair) -> Iterator[Remedy]:
     columns = pair.batch.width
     if columns is None or all(len(side.table) == columns for side in pair.products):
-        return []
+        return
     sizes = ", ".join(f"{side.label} takes {len(side.table)}" for side in pair.products)
     advice = "write the rows as wide as the table is long: F.one_hot(ids, num_classes=len(table))"
 
@@ -51,41 +52,38 @@ def row_width(pair: Pair) -> list[Remedy]:
         return replace(pair, batch=replace(pair.batch, width=None))
 
     evidence = f"the rows have {columns} columns, {sizes}"
-    return [Remedy("width of the rows", advice, widen, evidence)]
+    yield Remedy("width of the rows", advice, widen, evidence)
 
 
-def ignored_values(pair: Pair) -> list[Remedy]:
-    if pair.batch.bags.weights is None:
-        return []
+def ignored_values(pair: Pair) -> Iterator[Remedy]:
     evidence = "{0} adds up rows without the values, which it has no place for"
     advice = "multiply by the values: EmbeddingBag(..., mode='sum') with per_sample_weights=data"
-    return _propose_option("values ignored", "uses_values", True, evidence, advice, pair)
+    if pair.batch.bags.weights is not None:
+        yield from _propose_option("values ignored", "uses_values", True, evidence, advice, pair)
 
 
-def bag_mode(pair: Pair) -> list[Remedy]:
-    sides = [side for side in pair.sides if side.kind == "EmbeddingBag" and side.mode != "sum"]
-    if pair.batch.is_single_ids or not sides:
-        return []
+def bag_mode(pair: Pair) -> Iterator[Remedy]:
+    sides = [side for side in pair.sides if side.mode != "sum"]
     advice = "make the layer with mode='sum'; torch's default is 'mean'"
     evidence = " and ".join(f"{side.label} has mode={side.mode!r}" for side in sides)
     if pair.batch.bags.weights is not None:
         evidence += ", which takes no values"
-    return [Remedy("mode", advice, set_options(mode="sum"), evidence)]
+    if sides and not pair.batch.is_single_ids:
+        yield Remedy("mode", advice, set_options(mode="sum"), evidence)
 
 
-def last_offset(pair: Pair) -> list[Remedy]:
-    if not pair.batch.by_offsets:
-        return []
+def last_offset(pair: Pair) -> Iterator[Remedy]:
     count = pair.batch.bags.offsets.numel()
     evidence = f"the last of the {count} offsets is the end, taken for one more row by {{0}}"
     advice = "make the layer with include_last_offset=True, or call it with offsets[:-1]"
-    return _propose_option("offsets", "include_last_offset", True, evidence, advice, pair)
+    if pair.batch.by_offsets:
+        yield from _propose_option("offsets", "include_last_offset", True, evidence, advice, pair)
 
 
-def bias(pair: Pair) -> list[Remedy]:
+def bias(pair: Pair) -> Iterator[Remedy]:
     biases = [(side, side.bias) for side in pair.sides if side.bias is not None]
     if not biases:
-        return []
+        return
     side = biases[0][0]
     opposite, alternative = pair.opposite(side), "add the same to the output of the other"
     is_lookup = pair.batch.is_single_ids and opposite.kind in ("Embedding", "table")
@@ -96,11 +94,11 @@ def bias(pair: Pair) -> list[Remedy]:
         for side, bias in biases
     )
     advice = f"leave the bias out with bias=False, or {alternative}"
-    return [Remedy("bias", advice, set_options(bias=None), evidence)]
+    yield Remedy("bias", advice, set_options(bias=None), evidence)
 
 
-def padding_row(pair: Pair) -> list[Remedy]:
-    sides, remedies = [side for side in pair.sides if side.padding_idx is not None], []
+def padding_row(pair: Pair) -> Iterator[Remedy]:
+    sides = [side for side in pair.sides if side.padding_idx is not None]
     if bags := [side for side in sides if side.kind == "EmbeddingBag"]:
         evidence = ", ".join(
             f"{side.label} leaves out every entry with the id {side.padding_idx}" for side in bags
@@ -109,8 +107,8 @@ def padding_row(pair: Pair) -> list[Remedy]:
         count_padding = change_both(
             lambda s: replace(s, padding_idx=None) if s.kind == "EmbeddingBag" else s
         )
-        remedies.append(Remedy("padding_idx", advice, count_padding, evidence))
-    for side in pair.sides:
+        yield Remedy("padding_idx", advice, count_padding, evidence)
+    for side in sides:
         row, opposite = side.padding_idx, pair.opposite(side)
         if row is None or side.table[row].any():
             continue
@@ -120,8 +118,7 @@ def padding_row(pair: Pair) -> list[Remedy]:
         if opposite.kind == "Linear":
             advice += f", which is column {row} of its weight"
         zero_row = change_both(partial(_zero_row, row))
-        remedies.append(Remedy("padding_idx", advice, zero_row, evidence))
-    return remedies
+        yield Remedy("padding_idx", advice, zero_row, evidence)
 
 
 def _zero_row(row: int, side: Side) -> Side:
@@ -131,18 +128,16 @@ def _zero_row(row: int, side: Side) -> Side:
     return replace(side, stored_table=side.table.index_fill(0, index, 0.0))
 
 
-def max_norm(pair: Pair) -> list[Remedy]:
+def max_norm(pair: Pair) -> Iterator[Remedy]:
     sides = [side for side in pair.sides if side.max_norm is not None]
     if not sides:
-        return []
+        return
     side = sides[0]
     advice = f"shorten the rows of the other in the same way, to max_norm={side.max_norm:g}"
     evidence = f"{side.label} has max_norm={side.max_norm:g} and shortened rows when it read before"
     no_limit, describe = set_options(max_norm=None), partial(_describe_renormalization, sides)
-    return [
-        Remedy("max_norm", "read without max_norm (max_norm=None)", no_limit, describe),
-        Remedy("max_norm", advice, partial(_renormalize_both, side), evidence),
-    ]
+    yield Remedy("max_norm", "read without max_norm (max_norm=None)", no_limit, describe)
+    yield Remedy("max_norm", advice, partial(_renormalize_both, side), evidence)
 
 
 def _describe_renormalization(sides: list[Side], pair: Pair) -> str:
@@ -175,14 +170,13 @@ def _renormalize_both(limited: Side, pair: Pair) -> Pair:
 
 def _propose_option(
     name: str, option: str, value: Any, evidence: str, advice: str, pair: Pair
-) -> list[Remedy]:
+) -> Iterator[Remedy]:
     """Propose a value for an option where a side has another one."""
     sides = [side for side in pair.sides if getattr(side, option) != value]
-    if not sides:
-        return []
     rows = " and ".join(str(side.padding_idx) for side in sides)
     labels = " and ".join(side.label for side in sides)
-    return [Remedy(name, advice, set_options(**{option: value}), evidence.format(labels, rows))]
+    if sides:
+        yield Remedy(name, advice, set_options(**{option: value}), evidence.format(labels, rows))
 
 
 # Name, option and its value without an effect, evidence, and advice.

@@ -1,7 +1,7 @@
 """Causes in a table: its layout, the order of its rows, or different weights."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from itertools import zip_longest
@@ -57,9 +57,9 @@ def _rearrange(
     return Remedy(cause, f"{advice}: {statement}", replace_table, evidence)
 
 
-def row_order(pair: Pair) -> list[Remedy]:
+def row_order(pair: Pair) -> Iterator[Remedy]:
     if pair.callables:
-        return []
+        return
     find_moves = cache(_find_moves)  # many combinations of remedies leave the tables as they are
 
     def reorder(pair: Pair) -> Pair:
@@ -81,7 +81,7 @@ def row_order(pair: Pair) -> list[Remedy]:
         return f"rows of {pair.a.label} are other rows of {pair.b.label}"
 
     advice = "give a thing the same id in both, or put the rows of b in the order of a"
-    return [Remedy("order of the rows", advice, reorder, describe)]
+    yield Remedy("order of the rows", advice, reorder, describe)
 
 
 def _find_moves(a: torch.Tensor, b: torch.Tensor) -> tuple[Moves, str]:
@@ -126,9 +126,9 @@ def _round_directions(table: torch.Tensor) -> torch.Tensor:
     return (coarse * coarse.gather(1, (coarse != 0).int().argmax(1, keepdim=True)).sign()).char()
 
 
-def weights(pair: Pair) -> list[Remedy]:
+def weights(pair: Pair) -> Iterator[Remedy]:
     if pair.callables:
-        return []
+        return
 
     @cache
     def are_moved(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -144,12 +144,9 @@ def weights(pair: Pair) -> list[Remedy]:
         copy = torch.cat([copy, target.table[len(table) :]])
         return pair.change(target.name, stored_table=copy)
 
-    remedies = []
-    for source in pair.sides:
-        advice = _write_copy_advice(source, pair.opposite(source))
-        copy = partial(copy_table, source.name)
-        remedies.append(Remedy("weights", advice, copy, _describe_weights))
-    return remedies
+    for side in pair.sides:
+        advice = _write_copy_advice(side, pair.opposite(side))
+        yield Remedy("weights", advice, partial(copy_table, side.name), _describe_weights)
 
 
 def _write_copy_advice(source: Side, target: Side) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -85,7 +85,7 @@ def compare(
 
 def _compare(pair: Pair, with_gradients: bool) -> Comparison:
     dims_differ = len({side.table.shape[1] for side in pair.with_table}) > 1
-    is_hopeless = dims_differ and not tables.layout(pair)
+    is_hopeless = dims_differ and not [*tables.layout(pair)]
     possible_causes = () if is_hopeless or not pair.with_table else CAUSES
     outputs, repaired = _explain(pair, possible_causes, compare_outputs)
     causes, notes = outputs.causes, _note_ids_like_rows(pair)
@@ -93,7 +93,7 @@ def _compare(pair: Pair, with_gradients: bool) -> Comparison:
         causes = tuple(
             _to_cause(remedy, pair, verified=False) for remedy in options.out_of_range_ids(pair)
         )
-    causes = _find_unrepeatable(pair) + causes
+    causes = (*_find_unrepeatable(pair), *causes)
     if not search.agrees_at_least(outputs.before):
         notes += _note_callables(pair)
         if not causes or any(cause.name == "weights" for cause in causes):
@@ -130,8 +130,7 @@ def _to_cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
     return Cause(remedy.name, evidence, remedy.advice, verified)
 
 
-def _find_unrepeatable(pair: Pair) -> tuple[Cause, ...]:
-    causes = []
+def _find_unrepeatable(pair: Pair) -> Iterator[Cause]:
     for side in pair.callables:
         with pair.autocast_context():
             second = call_function(side, pair.batch)
@@ -142,8 +141,7 @@ def _find_unrepeatable(pair: Pair) -> tuple[Cause, ...]:
         if repeat.differing:
             evidence += f", in {repeat.differing} of {repeat.total} numbers"
         advice = "make it repeatable: .eval() ends dropout, max_norm=None keeps the table"
-        causes.append(Cause("not repeatable", evidence, advice, verified=False))
-    return tuple(causes)
+        yield Cause("not repeatable", evidence, advice, verified=False)
 
 
 def _note_ids_like_rows(pair: Pair) -> list[str]:
@@ -158,19 +156,17 @@ def _note_ids_like_rows(pair: Pair) -> list[str]:
     ]
 
 
-def _note_callables(pair: Pair) -> list[str]:
-    notes = []
+def _note_callables(pair: Pair) -> Iterator[str]:
     for side in pair.callables:
-        notes.append(
+        yield (
             f"{side.label} cannot be looked into; pass the layer itself to have its bias, options "
             "and table tried"
         )
         if pair.outcome(side).failure and pair.batch.is_single_ids:
-            notes.append(
+            yield (
                 f"{side.label} got the ids as you passed them; if it multiplies, write the rows "
                 "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
             )
-    return notes
 
 
 def _note_pattern(pair: Pair) -> list[str]:

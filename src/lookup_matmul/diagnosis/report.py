@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
@@ -121,18 +122,18 @@ class Comparison:
         )
         return f'<table class="comparison"><tbody>{rows}</tbody></table>'
 
-    def _lines(self, first_label: str = "") -> list[tuple[str, str]]:
-        lines = [(first_label, repr(self.before))]
+    def _lines(self, first_label: str = "") -> Iterator[tuple[str, str]]:
+        yield first_label, repr(self.before)
         for cause in self.causes:
-            label = "remedy" if cause.verified else "remedy, not tried"
-            lines += [("cause", f"{cause.name}: {cause.evidence}"), (label, cause.remedy)]
+            yield "cause", f"{cause.name}: {cause.evidence}"
+            yield "remedy" if cause.verified else "remedy, not tried", cause.remedy
         if verified := sum(cause.verified for cause in self.causes):
-            remedies = "these remedies" if verified > 1 else "this remedy"
-            lines.append((f"with {remedies}", repr(self.after)))
+            yield f"with {'these remedies' if verified > 1 else 'this remedy'}", repr(self.after)
         elif self.candidates and not self.causes:
-            lines.append(("no cause found", f"tried {', '.join(self.candidates)}"))
-        lines += [("note", note) for note in self.notes]
-        return lines + (self.gradients._lines("gradients") if self.gradients else [])
+            yield "no cause found", f"tried {', '.join(self.candidates)}"
+        yield from (("note", note) for note in self.notes)
+        if self.gradients:
+            yield from self.gradients._lines("gradients")
 
 
 def _distinct_texts(*values: float) -> list[str]:

@@ -1,6 +1,6 @@
 """Find the smallest set of remedies that makes two sides agree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import accumulate, combinations, pairwise, product
@@ -26,8 +26,8 @@ class Remedy:
     implied_by_weights: bool = False  # copying the whole table has the same effect
 
 
-# Return the alternative remedies for one cause, none if it is impossible for this pair.
-ProposeRemedies: TypeAlias = Callable[[Pair], list[Remedy]]
+# Yield the alternative remedies for one cause, none if it is impossible for this pair.
+ProposeRemedies: TypeAlias = Callable[[Pair], Iterable[Remedy]]
 MeasureAgreement: TypeAlias = Callable[[Pair], Agreement]
 
 
@@ -51,7 +51,7 @@ def find_remedies(
     pair: Pair, causes: Sequence[ProposeRemedies], measure: MeasureAgreement
 ) -> tuple[list[Remedy], list[str]]:
     """Return the remedies of the smallest number of causes, earlier ones first, and all names."""
-    groups = [remedies for cause in causes if (remedies := cause(pair))]
+    groups = [remedies for cause in causes if (remedies := [*cause(pair)])]
     if not groups:
         return [], []
     names = list(dict.fromkeys(remedy.name for group in groups for remedy in group))
