@@ -166,9 +166,7 @@ def _describe(mask: torch.Tensor, actual: torch.Tensor, expected: torch.Tensor) 
     elements = [tensor[tuple(first_index)] for tensor in (actual, expected)]
     actual_text, expected_text = (str(element.item()) for element in elements)
     if actual_text == expected_text and actual.dtype == expected.dtype:  # two NaNs
-        bits = [
-            view_bits(element).item() % 2 ** (8 * element.element_size()) for element in elements
-        ]
+        bits = [view_bits(element).item() % 2 ** (8 * element.itemsize) for element in elements]
         actual_text, expected_text = (f"{actual_text} (bits {value:#x})" for value in bits)
     return (
         f"{int(mask.sum())} of {mask.numel()} elements differ. "

@@ -9,7 +9,7 @@ import torch
 
 from lookup_matmul.diagnosis.layers import Side, format_rows
 from lookup_matmul.diagnosis.run import Pair, renormalize
-from lookup_matmul.diagnosis.search import ProposeRemedies, Remedy, change_both, set_options
+from lookup_matmul.diagnosis.search import Remedy, change_both, set_options
 from lookup_matmul.equality import bits_differ
 
 RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
@@ -191,6 +191,4 @@ GRADIENT_OPTIONS = (
     ("sparse gradient", "sparse", False, "only the rows that were read are in the gradient of {0}",
      "make the layer with sparse=False, or call weight.grad.to_dense() before you compare"),
 )  # fmt: skip
-GRADIENT_CAUSES: tuple[ProposeRemedies, ...] = tuple(
-    partial(_propose_option, *option) for option in GRADIENT_OPTIONS
-)
+GRADIENT_CAUSES = [partial(_propose_option, *option) for option in GRADIENT_OPTIONS]

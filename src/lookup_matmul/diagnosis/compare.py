@@ -90,9 +90,7 @@ def _compare(pair: Pair, with_gradients: bool) -> Comparison:
     outputs, repaired = _explain(pair, possible_causes, compare_outputs)
     causes, notes = outputs.causes, _note_ids_like_rows(pair)
     if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
-        causes = tuple(
-            _to_cause(remedy, pair, verified=False) for remedy in options.out_of_range_ids(pair)
-        )
+        causes = tuple(_to_cause(remedy, pair, False) for remedy in options.out_of_range_ids(pair))
     causes = (*_find_unrepeatable(pair), *causes)
     if not search.agrees_at_least(outputs.before):
         notes += _note_callables(pair)

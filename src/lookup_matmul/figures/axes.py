@@ -20,7 +20,7 @@ TEXT_OUTLINE = (
     f"stroke: {sheet.PAGE_BACKGROUND}; stroke-width: 3; "
     "stroke-linejoin: round; paint-order: stroke; "
 )
-NEEDLESS_STYLES = rf" font-family: [^;]*;| font-size: {sheet.FONT_SIZE:g}px;"  # as of the page
+NEEDLESS = rf' font-family: [^;]*;| font-size: {sheet.FONT_SIZE:g}px;| transform="rotate\(-0 [^"]*"'
 # Color, line style and marker of each series, so that color is never the only difference.
 SERIES_STYLES = [
     (sheet.MARK, "-", "o"),
@@ -56,8 +56,7 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     root = ElementTree.fromstring(buffer.getvalue().replace("xlink:href", "href"))  # as in SVG 2
     _remove_needless_elements(root, set(re.findall(r"#([\w.-]+)", buffer.getvalue())))
     _, _, svg = ElementTree.tostring(root, encoding="unicode").partition(">")
-    svg = re.sub(NEEDLESS_STYLES, "", svg)
-    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
+    svg = re.sub(NEEDLESS, "", svg)
     svg = re.sub(r'(<use [^>]*style="fill: [^;"]*)[^"]*"', r'\1"', svg)  # its path has the stroke
     # Digits behind a hundredth of a point cannot be seen.
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
