@@ -77,8 +77,7 @@ def describe(recording: dict[str, Any]) -> str:
     labels = {"device": "", "driver": "driver ", "cuda": "CUDA ", "torch": "torch "}
     labels |= {"triton": "Triton "}
     parts = [label + escaped(origin[name]) for name, label in labels.items() if origin[name]]
-    if origin["kind"] == "cpu":
-        parts.append(f"threads: {origin['threads']}")
+    parts += [f"threads: {origin['threads']}"] if origin["kind"] == "cpu" else []
     parts.append(escaped(origin["date"]))
     parts += ["a trial with few rounds"] * origin["quick"]
     return ", ".join(parts + ["incomplete"] * (not recording["complete"]))

@@ -41,8 +41,7 @@ class Batch:
     @property
     def bag_indices(self) -> torch.Tensor:
         counts = self.bags.offsets.diff()
-        indices = torch.arange(counts.numel(), device=counts.device)
-        return indices.repeat_interleave(counts, output_size=self.bags.ids.numel())
+        return torch.repeat_interleave(counts, output_size=self.bags.ids.numel())
 
     def out_of_range(self, vocab_size: int) -> torch.Tensor:
         return (self.bags.ids < 0) | (self.bags.ids >= vocab_size)
@@ -116,8 +115,7 @@ def _read_dense_rows(rows: torch.Tensor) -> Batch:
         )
     numbers = rows.detach().float() if rows.dtype.itemsize == 1 else rows.detach()
     row_indices, ids = numbers.nonzero(as_tuple=True)
-    counts = torch.bincount(row_indices, minlength=len(rows))
-    offsets = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    offsets = torch.searchsorted(row_indices, torch.arange(len(rows) + 1, device=rows.device))
     bags = _drop_ones(Bags(ids, offsets, numbers[row_indices, ids]))
     return Batch(rows, bags, (len(rows),), by_offsets=True, width=rows.shape[1])
 

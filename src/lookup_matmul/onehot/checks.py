@@ -175,7 +175,9 @@ def select_modules(
             f"{remedy}."
         )
     check_unwrapped(model, requested)
+    selected = {modules[name] for name in requested}
     return {
-        modules[name]: [path for path in candidates if modules[path] is modules[name]]
-        for name in requested
+        module: [name for name in candidates if modules[name] is module]
+        for module in modules.values()
+        if module in selected
     }

@@ -74,7 +74,12 @@ def _swap_layers(
     """Make all new layers, then replace the old ones, so that a refusal changes nothing."""
     layer_names = checks.select_modules(model, names, kind)
     names_to_swap = {path for paths in layer_names.values() for path in paths}
-    weights_elsewhere = _find_parameters_outside(model, names_to_swap)
+    weights_elsewhere = {
+        parameter
+        for name, module in model.named_modules(remove_duplicate=False)
+        if not {name, name.removesuffix(".linear")} & names_to_swap
+        for parameter in module.parameters(recurse=False)
+    }
     transposed: dict[nn.Parameter, nn.Parameter] = {}
     new_layers: dict[nn.Module, nn.Module] = {}
     outcomes: dict[str, str] = {}
@@ -102,16 +107,6 @@ def _swap_layers(
     for layer, paths in layer_names.items():
         _replace_layer(model, paths, layer, new_layers[layer])
     return outcomes
-
-
-def _find_parameters_outside(model: nn.Module, names: set[str]) -> set[nn.Parameter]:
-    """Return the Parameters of all modules but those with these names and their Linears."""
-    return {
-        parameter
-        for name, module in model.named_modules(remove_duplicate=False)
-        if not {name, name.removesuffix(".linear")} & names
-        for parameter in module.parameters(recurse=False)
-    }
 
 
 def _require_table(name: str, layer: OneHotLinear | nn.Embedding) -> nn.Parameter:

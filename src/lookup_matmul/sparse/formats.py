@@ -135,14 +135,12 @@ def to_torch_csr(bags: Bags, vocab_size: int) -> torch.Tensor:
     bags = Bags(*bags)
     ids = bags.ids.contiguous()
     offsets = bags.offsets.to(ids.dtype).contiguous()
-    not_ascending = ids[1:] <= ids[:-1]
-    row_starts = offsets[(offsets > 0) & (offsets < len(ids))].long()
-    not_ascending[row_starts - 1] = False  # the last id of a row against the first of the next
+    rows = torch.repeat_interleave(offsets.diff(), output_size=len(ids))
+    not_ascending = (ids.diff() <= 0) & (rows.diff() == 0)
     if not_ascending.any():
-        entry = int(not_ascending.nonzero()[0])
-        row = int(torch.searchsorted(offsets, entry, right=True)) - 1
+        k = int(not_ascending.nonzero()[0])
         raise ValueError(
-            f"row {row} has id {int(ids[entry])} before {int(ids[entry + 1])}, expected ascending "
+            f"row {int(rows[k])} has id {int(ids[k])} before {int(ids[k + 1])}, expected ascending "
             "and distinct ids; sum_duplicates() of a to_scipy_csr(...).copy() sorts and adds them."
         )
     values = _weights_or_ones(bags, torch.get_default_dtype())

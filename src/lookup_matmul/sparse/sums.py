@@ -91,8 +91,7 @@ def dense_matmul(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> tor
 def _to_dense(bags: Bags, columns: int, dtype: torch.dtype) -> torch.Tensor:
     ids, offsets, weights = bags
     values = torch.ones_like(ids) if weights is None else weights
-    row_indices = torch.arange(len(offsets) - 1, device=ids.device)
-    row_indices = row_indices.repeat_interleave(offsets.diff(), output_size=ids.numel())
+    row_indices = torch.repeat_interleave(offsets.diff().long(), output_size=ids.numel())
     # In half precision a sum of duplicates would stop growing: 5,000 ones give 256 in bfloat16.
     sum_dtype = torch.float32 if dtype.is_floating_point and dtype.itemsize < 4 else dtype
     # new_zeros keeps the batch dimension that torch.func.vmap adds to the values.
