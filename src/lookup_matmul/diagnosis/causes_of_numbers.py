@@ -102,9 +102,10 @@ not_finite, negative_zero, subnormal = (partial(_propose_zeros, *row) for row in
 
 
 def matmul_precision(pair: Pair) -> Iterator[Remedy]:
-    if all(side.table.dtype == torch.float64 for side in pair.products):
+    short = [side for side in pair.products if side.table.dtype != torch.float64]
+    if not short:
         return
-    side = pair.products[0]
+    side = short[0]
     evidence = f"the product of {side.label} uses the weights shortened, not in {side.table.dtype}"
     advice = "torch.set_float32_matmul_precision('highest'), or a wider dtype"
     yield Remedy("reduced matmul precision", advice, set_options(in_float64=True), evidence)
