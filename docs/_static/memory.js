@@ -21,7 +21,7 @@
   };
 
   const count = ({ V, d, batch, length, blocks, dtype, optimizer, tied, chunked, checkpoints }) => {
-    const [number, score, master, cast, saved] = dtype, tokens = batch * length, logits = score * (chunked ? Math.min(tokens, 1024) : tokens) * V;
+    const [number, score, master, cast, saved] = dtype, tokens = batch * length, logits = (chunked ? 12 * Math.min(tokens, 1024) : score * tokens) * V;
     const table = V * d, inner = 12 * blocks * d ** 2, weights = inner + table * (tied ? 1 : 2);
     const [held, added] = !chunked ? [0, 0] : number === 4 ? [4, 12] : [10, 14];
     const parts = {
