@@ -76,7 +76,8 @@ html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css", "frame.css", "explorer.css", "search.css"]
 html_math_renderer = "mathml"
-html_domain_indices = False  # the general index lists modules too
+html_domain_indices = False
+html_use_index = False  # the search has these terms
 html_theme_options = {
     "article_footer_items": ["page-links"],
     "article_header_end": ["language", "take-away", "article-header-buttons"],

@@ -45,7 +45,6 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-read", 550, explorer.wrap_figures),
     ("env-updated", 510, ledger.find_pages_with_totals),
     ("env-updated", 520, symptoms.find_pages_with_lists),
-    ("env-updated", 540, index.shorten_general_index),
     ("doctree-resolved", 300, index.store_entries),  # before lists repeat text of other pages
     ("doctree-resolved", 510, ledger.fill_in_totals),
     ("doctree-resolved", 520, symptoms.fill_in_lists),

@@ -15,7 +15,6 @@ Findings = Iterator[tuple[int, str]]
 
 MAX_WORDS = 1_500  # a quarter of an hour with code and figures
 TEACHING_PAGES = ("tutorials/", "index", "getting-started")
-HOLLOW = ("simply", "obviously", "of course", "seamless", "powerful", "blazing", "in vain")
 TIME = re.compile(
     r"\d[\d.,]* ?(ns|µs|us|ms|seconds|minutes)\b|\d[\d.,]*( ?×| times) (faster|slower)"
 )
@@ -23,9 +22,6 @@ EQUAL_BITS = re.compile(
     r"bitwise equal|every bit\b|bit for bit|to the last bit|\b(same|all|no) bits?\b|\bbits agree\b"
 )
 NEGATION = re.compile(r"\bnot\b[^,;:]*$")
-SOURCE = re.compile(r"{cite|https?://|{class}`|{func}`")
-SUMMARY = re.compile(r"^## What to remember\n.*?(?=^#|\Z)", re.MULTILINE | re.DOTALL)
-SUMMARY_POINT = re.compile(r"^(?:- .*(?:\n  .*)*|\| .*)$(?!\n\|-)", re.MULTILINE)  # or table row
 EXEMPT_SECTIONS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
 HEADINGS = ("h1", "h2", "h3")
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -60,12 +56,6 @@ def description(page: Page) -> Findings:
         yield 1, f"{message}; add `myst: html_meta: description:` with one sentence"
 
 
-def source(page: Page) -> Findings:
-    """Find a tutorial or an appendix that names no source."""
-    if page.name.startswith(("tutorials/", "appendix/")) and not SOURCE.search(page.text):
-        yield 1, "the page names no source for further reading; cite one from docs/references.bib"
-
-
 def long_page(page: Page) -> Findings:
     """Find a teaching page with too many words outside of folds, code, captions and tables."""
     lines = (line for line in read_prose(FOLD.sub("", page.text)) if line.is_prose)
@@ -81,14 +71,6 @@ def typed_time(page: Page) -> Findings:
         if line.is_prose and (time := TIME.search(line.text)):
             message = f"the time {time[0]!r} is typed, and differs on other machines"
             yield line.number, f"{message}; measure it in a cell and glue it"
-
-
-def hollow(page: Page) -> Findings:
-    """Find filler words."""
-    for line in read_prose(page.text):
-        for word in HOLLOW if line.is_prose else ():
-            if re.search(rf"\b{word}\b", line.text, re.IGNORECASE):
-                yield line.number, f"{word!r} tells a reader nothing; leave it out"
 
 
 def unproved(page: Page) -> Findings:
@@ -114,16 +96,6 @@ def unproved(page: Page) -> Findings:
         if not any(map(_compares_bits, proofs)):
             message = "the sentence claims equal bits, and no cell right below it compares bits"
             yield line.number, f"{message}; add assert_bitwise_equal there, or link to the proof"
-
-
-def unlinked(page: Page) -> Findings:
-    """Find points to remember without a link to the section that shows them."""
-    for section in SUMMARY.finditer(page.text):
-        for point in SUMMARY_POINT.finditer(section[0]):
-            if "](" not in point[0]:
-                number = page.text.count("\n", 0, section.start() + point.start()) + 1
-                message = "this point to remember does not link to where the page shows it"
-                yield number, f"{message}; link some of its words to that section"
 
 
 @cache  # several rules read it

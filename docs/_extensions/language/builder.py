@@ -24,8 +24,7 @@ class TranslationBuilder(StandaloneHTMLBuilder):
 
     def is_english_only(self, docname: str) -> bool:
         """Return whether a link to this page leads out of the folder of this language."""
-        is_page = docname == "genindex" or docname in self.env.found_docs
-        if is_source_language(self.config) or not is_page:
+        if is_source_language(self.config) or docname not in self.env.found_docs:
             return False
         return not is_translated(self._app, docname, self.config.language)
 
@@ -53,7 +52,6 @@ def set_base_address(_app: Sphinx, config: Config) -> None:
         raise ConfigError(f"the language is {config.language!r}, {expected}")
     if config.html_baseurl:
         config.html_baseurl += paths.language_folder(config)
-    config.html_use_index = is_source_language(config)  # its entries are not translated
 
 
 def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:

@@ -5,7 +5,6 @@ scripts, because browsers do not let a page that is opened from a file fetch dat
 """
 
 import json
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.search import IndexBuilder
 
 from _extensions.search.entries import Entry, read_entries
@@ -26,10 +24,6 @@ from _extensions.symptoms.entries import get_entries
 EXCLUDED_PAGES = {"bibliography", "build", "checked"}  # they repeat text of other pages
 FINDER = "<!-- finder -->"  # the mark of a page that contains the field
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
-# Terms that only the search has: questions, and those of more than four words.
-SEARCHED = re.compile(
-    r"(are|can|do|does|how|is|should|what|when|which|why) |([^ ;]+ ){4}[^;]+$", re.I
-)
 
 
 def store_entries(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -91,15 +85,6 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     engine = Path(app.confdir, "_static", "find.js").read_text("utf-8")
     digest = sha256("\n".join([engine, *scripts.values()]).encode()).hexdigest()
     yield "search", {"title": "Search", "digest": digest[:8]}, "search.html"
-
-
-def shorten_general_index(_app: Sphinx, env: BuildEnvironment) -> None:
-    """Remove the terms that only the search has from the general index page."""
-    pages = env.domains.index_domain.entries
-    for docname, terms in pages.items():
-        pages[docname] = [
-            term for term in terms if term[2][:6] != "index-" or not SEARCHED.match(term[1])
-        ]
 
 
 def insert_finder(
