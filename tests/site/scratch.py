@@ -92,9 +92,17 @@ class Copy:
         out, err = process.communicate(timeout=LIMIT_S)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
-    def build(self, **variables):
-        """Build the site as the sessions do."""
-        return self.run(*SPHINX, **variables)
+    def build(self, *options, **variables):
+        """Build the site as the sessions do, without an error or a warning."""
+        built = self.run(*SPHINX, *options, **variables)
+        assert (built.returncode, built.stderr) == (0, "")
+        return built
+
+    def fail(self, *options):
+        """Build the site, which must fail."""
+        built = self.run(*SPHINX, *options)
+        assert built.returncode != 0
+        return built
 
     def html(self, name="index"):
         """Return the text of a built page."""

@@ -48,8 +48,7 @@ def test_a_new_page_builds_at_once(copy):
     assert (result.returncode, result.stderr) == (0, "")
     name = "tutorials/groe-rows-come-in-the-order-of-the-ids"
     assert f"nox -s docs -- {name}" in result.stdout
-    build = copy.build()
-    assert (build.returncode, build.stderr) == (0, "")
+    copy.build()
     page = copy.html(name)
     assert f"<h1>{TITLE}" in page
     assert "holds" in page
