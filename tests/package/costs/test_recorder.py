@@ -11,7 +11,7 @@ from unittest.mock import Mock, patch
 import pytest
 import torch
 
-from lookup_matmul.costs import Case, Spread, __main__, processor, read_recordings, record, recorder
+from lookup_matmul.costs import Case, Spread, __main__, processor, read_recordings, recorder
 from lookup_matmul.costs.count import ONE_HOT, PRODUCT
 
 CASES = [Case("lookup", "forward", vocab_size=V, dim=8, ids=16) for V in (2, 4)]
@@ -58,36 +58,6 @@ def test_the_command_records_into_a_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["costs", "--device", "cuda"])
     with pytest.raises(SystemExit, match="torch finds no GPU; measure on cpu"):
         __main__.main()
-
-
-@short_plan
-def test_an_interrupted_recording_has_the_cases_measured_before(tmp_path):
-    """The file says that it is not complete."""
-    measured = recorder.measure_cases(CASES[:1], "cpu", rounds=2)
-    with (
-        patch.object(recorder, "measure_cases", side_effect=[measured, KeyboardInterrupt]),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        record(tmp_path, "cpu")
-    (recording,) = read_recordings(tmp_path).values()
-    assert recording["cases"] == measured
-    assert not recording["complete"]
-    assert len([*tmp_path.iterdir()]) == 1
-
-
-def test_a_wrong_result_is_not_timed(monkeypatch):
-    """The other forms of the case are."""
-    make_call = recorder.make_call
-
-    def make_wrong_lookup(case, inputs):
-        call = make_call(case, inputs)
-        return (lambda: call() + 1) if case.form == "lookup" else call
-
-    monkeypatch.setattr(recorder, "make_call", make_wrong_lookup)
-    wrong, right = recorder.measure_cases(PAIR, "cpu", rounds=2)
-    assert wrong["skipped"].startswith("AssertionError: not within")
-    assert "median_s" not in wrong
-    assert 0 < right["low_s"] <= right["median_s"] <= right["high_s"]
 
 
 @pytest.mark.parametrize(

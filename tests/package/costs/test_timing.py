@@ -14,17 +14,6 @@ from lookup_matmul.costs.timing import capture_cuda_graph
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="measures on a GPU")
 
 
-def test_calls_take_turns_in_each_round():
-    """No call is timed again before all others had their turn."""
-    order = []
-    contenders = {name: lambda name=name: order.append(name) for name in "abc"}
-    spreads = time_side_by_side(contenders, rounds=4, block_s=1e-4)
-    turns = [name for k, name in enumerate(order) if k == 0 or order[k - 1] != name]
-    assert turns == ["a", "b", "c"] * 5  # once to find the number of calls, then four rounds
-    assert [*spreads] == ["a", "b", "c"]
-    assert all(spread.rounds == 4 for spread in spreads.values())
-
-
 def test_the_time_is_that_of_one_call():
     """A call that sleeps takes at least as long, and not as long as several such calls."""
     (spread,) = time_side_by_side({"": lambda: time.sleep(0.01)}, rounds=3, block_s=0.02).values()
