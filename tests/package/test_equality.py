@@ -24,19 +24,6 @@ DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [torch.tensor([1.0, -0.0, NAN, INF]), torch.tensor([True]), torch.tensor(3), torch.empty(0, 2)],
-)
-def test_a_tensor_is_bitwise_equal_to_its_copy(values):
-    """Also a Parameter, and a tensor that is not contiguous."""
-    assert_bitwise_equal(values, values.clone())
-    if values.is_floating_point():
-        assert_bitwise_equal(torch.nn.Parameter(values), values)
-    if values.dim() == 2:
-        assert_bitwise_equal(values.T, values.clone().mT)
-
-
 @every_dtype
 def test_one_bit_makes_a_difference(dtype):
     """The next number is not equal; nor is the row of a table that holds it, or another zero."""

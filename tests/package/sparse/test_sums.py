@@ -266,15 +266,6 @@ def test_fractions_are_not_truncated():
     assert dense_rows(rows, 4, dtype=torch.int64, check=False).tolist() == [[0, 0, 1, 0]]
 
 
-def test_columns_without_an_entry_are_never_read():
-    """A NaN in such a row of the table does not spread, except in the dense product."""
-    weight = torch.zeros(4, 2)
-    weight[3] = torch.nan
-    rows = (torch.tensor([0, 1]), torch.tensor([0, 2]))
-    assert sum_of_rows(rows, weight).isfinite().all()
-    assert dense_matmul(rows, weight).isnan().all()
-
-
 @pytest.mark.parametrize("change", ["read-only", "reversed"])
 def test_arrays_that_torch_cannot_share_are_copied(change):
     """The result is the same, without a warning."""
