@@ -36,16 +36,6 @@ def test_a_fault_of_a_translation_is_a_finding(tmp_path, message, translation, f
 
 
 @pytest.mark.parametrize(
-    ("message", "translation"),
-    [("Zero times NaN", "0乘以NaN"), ("a row with several ones", "有多个1的行")],
-)
-def test_the_words_zero_and_one_may_become_digits(message, translation):
-    """Other numbers keep their digits."""
-    assert not list(lint_translations.compare(message, translation))
-    assert list(lint_translations.compare(message, translation + "，2"))
-
-
-@pytest.mark.parametrize(
     ("catalog", "line", "finding"),
     [
         (b'msgid "a"\nmsgstr "b"\n\nstray text\n', 7, "is no line of a catalog"),
