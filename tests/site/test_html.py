@@ -132,8 +132,6 @@ def test_a_formula_that_cannot_be_converted_is_refused():
     for latex in (r"\nothing{x}", r"a\\[1ex] b", r"\text{字}", r"\sqrt{\frac{a}{b}}"):
         with pytest.raises(Exception, match=r".+"):
             to_mathml(latex, display=True)
-    assert to_mathml("x^2", display=False).startswith("<math><msup>")
-    assert "mtable" in to_mathml(r"a &= b\\ &= c", display=True)
 
 
 PURGED = [
