@@ -26,11 +26,9 @@ def test_the_plan_has_the_cases_of_the_page(device):
     cases = recorder.plan_cases(device)
     assert len(cases) == len(set(cases)) <= 80
     forms, directions, vocab_sizes, dims, _, dtypes, _ = map(set, zip(*cases, strict=True))
-    assert (len(dims), directions, {2, 131_072} <= vocab_sizes) == (
-        2,
-        {"forward", "backward"},
-        True,
-    )
+    assert len(dims) == 2
+    assert directions == {"forward", "backward"}
+    assert {2, 131_072} <= vocab_sizes
     assert dtypes == {"float32", "bfloat16", "float16"} | ({"tf32"} if device == "cuda" else set())
     assert {"lookup", ONE_HOT, PRODUCT, "compiled one-hot", "compiled lookup"} <= forms
     assert {case.form for case in cases if case.bags} == {"embedding bag", "sparse product"}
@@ -79,9 +77,9 @@ def test_a_case_that_does_not_fit_is_skipped(monkeypatch):
     """Its one-hot rows would fill the memory; a lookup of the same table fits."""
     monkeypatch.setattr(recorder.os, "sysconf", lambda _: 1024)  # 1 MiB: half of it is free
     large = Case("lookup", "forward", vocab_size=1000, dim=2, ids=100)
-    cases = [large, large._replace(form=ONE_HOT)]
-    fitting, skipped = recorder.measure_cases(cases, "cpu", rounds=2)
-    assert "skipped" not in fitting
+    cases = [large._replace(form=ONE_HOT), large]
+    skipped, fitting = recorder.measure_cases(cases, "cpu", rounds=2)
+    assert 0 < fitting["low_s"] <= fitting["median_s"] <= fitting["high_s"]
     assert skipped["skipped"].startswith("MemoryError: needs 0.0 GB, 0.0 GB are free")
 
 
