@@ -21,10 +21,9 @@ from lookup_matmul import (
 NAN, INF = float("nan"), float("inf")
 QUIET_NANS = torch.tensor([0x7FC00000, 0x7FC00001], dtype=torch.int32).view(torch.float32)
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-every_dtype = pytest.mark.parametrize("dtype", DTYPES)
 
 
-@every_dtype
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_one_bit_makes_a_difference(dtype):
     """The next number is not equal; nor is the row of a table that holds it, or another zero."""
     before = torch.ones(4, 3, dtype=dtype)

@@ -171,10 +171,8 @@ def test_a_page_is_used_by_keyboard(browser, address):
     ActionChains(browser).send_keys(Keys.RETURN, Keys.TAB).perform()
     inside = "return document.querySelector('main').contains(document.activeElement)"
     assert browser.execute_script(inside)
-    line, code = (
-        find(browser, "details.check > summary"),
-        find(browser, "details.check .cell_input"),
-    )
+    line = find(browser, "details.check > summary")
+    code = find(browser, "details.check .cell_input")
     assert not code.is_displayed()
     line.send_keys(Keys.RETURN)
     assert code.is_displayed()

@@ -20,11 +20,6 @@ TUTORIAL = "tutorials/lookup-is-matmul"
 NOTEBOOKS = "appendix/notebooks"
 
 
-def outputs(page):
-    """Return the text of each output of a page."""
-    return [pre.get_text() for pre in page.select(".cell_output .output pre")]
-
-
 def table_rows(page):
     """Return the texts of each row of the tables of a page."""
     rows = page.select("tr")
@@ -53,7 +48,7 @@ def test_an_expected_error_is_shown_by_its_message_alone(pages):
     expectations = 0
     for name, page in pages.items():
         assert not re.search(rf"{ROOT}|site-packages", str(page)), name
-        errors = "\n".join(outputs(page))
+        errors = "\n".join(pre.get_text() for pre in page.select(".cell_output .output pre"))
         assert "Traceback" not in errors, name
         for cell in code_cells(name):
             tags = cell.metadata.get("tags", [])

@@ -60,13 +60,10 @@ def failures():
     for name, path in SOURCES.items():
         pages |= open_cells(name, path)
     assert len([cells for cells in pages.values() if cells]) > 20
-    runs = {
-        name: (
-            ["matplotlib", *(MODULES[what] for what, users in needs.items() if name in users)],
-            cells,
-        )
-        for name, cells in pages.items()
-    }
+    runs = {}
+    for name, cells in pages.items():
+        modules = [MODULES[what] for what, users in needs.items() if name in users]
+        runs[name] = ["matplotlib", *modules], cells
     command = [sys.executable, str(Path(__file__).with_name("run_cells.py")), "paste"]
     result = subprocess.run(command, input=json.dumps(runs), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -83,17 +83,13 @@ def test_other_faults_are_named(plant, name):
 
 
 def test_the_difference_is_that_of_the_outputs():
-    """Its shape, index and size are those of a subtraction; a tolerance covers it."""
+    """Its shape and index are theirs, and their dtypes are named."""
     a, b = (nn.Sequential(model.table) for model in make_models())
     with torch.no_grad():
         b[0].weight[3, 1] += 0.125
-        largest = float((deepcopy(a)(IDS).double() - deepcopy(b)(IDS)).abs().max())
     difference = first_difference(a, b, IDS)
     assert difference.shapes == ((2, 3, 6), (2, 3, 6))
-    assert difference.agreement.largest == largest > 0
     assert difference.agreement.first[:2] == (0, 2)
-    assert first_difference(a, b, IDS, atol=largest) is None
-    assert first_difference(a, b, IDS, atol=0.9 * largest).name == "0"
     a, b = nn.Sequential(nn.Identity()), nn.Sequential(nn.Identity())
     b[0].register_forward_hook(lambda *arguments: arguments[-1].double())
     text = ": dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
