@@ -95,13 +95,13 @@ class Copy:
     def build(self, *options, **variables):
         """Build the site as the sessions do, without an error or a warning."""
         built = self.run(*SPHINX, *options, **variables)
-        assert (built.returncode, built.stderr) == (0, "")
+        assert (built.returncode, built.stderr) == (0, ""), built.stderr
         return built
 
     def fail(self, *options):
         """Build the site, which must fail."""
         built = self.run(*SPHINX, *options)
-        assert built.returncode != 0
+        assert built.returncode != 0, built.stdout
         return built
 
     def html(self, name="index"):

@@ -106,7 +106,7 @@ def test_a_page_that_measures_sets_the_number_of_threads(lint):
     assert lint(head + cell("torch.set_num_threads(1)", SETUP)) == lint(TOP + cell("x = 1")) == []
 
 
-# What few pages of the site have; the lint session finds a rule that refuses what many have.
+# What few pages of the site have; the build finds a rule that refuses what many have.
 SOUND = {
     "generator": cell("x = torch.rand(3, generator=g)"),
     "link to a proof": "## Bits\n\n[Both have the same bits](equality).\n",
