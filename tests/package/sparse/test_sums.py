@@ -65,8 +65,9 @@ def table(columns, dim, dtype, seed=0):
 def dot_bound(factors, matrix, dtype, roundings=1):
     """Return the error bound of ``factors @ matrix`` whose terms are rounded so often each."""
     bounds = [rounding_bound(int(n) + roundings, dtype) for n in np.diff(factors.indptr)]
-    sizes = torch.from_numpy(abs(factors) @ np.abs(matrix))
-    return torch.tensor(bounds).double()[:, None] * sizes
+    arrays = np.abs(factors.data), factors.indices, factors.indptr  # abs() would add duplicates up
+    sizes = sparse.csr_array(arrays, shape=factors.shape) @ np.abs(matrix)
+    return torch.tensor(bounds).double()[:, None] * torch.from_numpy(sizes)
 
 
 every_form_and_format = pytest.mark.parametrize(
