@@ -10,7 +10,7 @@ from served import SOURCES, Handler, errors, find, open_page, resize, wait, wait
 
 # For each scheme, widths in CSS pixels, each with the smallest font size in figures.
 VIEWS = {"light": {320: 8.8, 1300: 10.5}, "dark": {390: 10.5}}
-PAGES = [*SOURCES, "genindex", "search"]  # Sphinx adds the last two
+PAGES = [*SOURCES, "search"]
 # One page of each kind, for tests that take seconds per page.
 KINDS = ["index", "explorer", "search", "symptoms", "reference/figures"]
 KINDS += ["tutorials/lookup-is-matmul", "tutorials/is-the-product-ever-faster"]

@@ -52,7 +52,7 @@ def test_a_reader_can_edit_a_page_and_report_a_sentence(site):
     form = parse_qs(urlsplit(report).query)
     assert form["template"] == ["false-sentence.yml"]
     assert form["page"] == [f"The other & page ({BASE}tutorials/other.html)"]
-    assert not soup(site / "genindex.html").select(".page-links")
+    assert not soup(site / "search.html").select(".page-links")
 
 
 def test_wrong_addresses_are_refused():

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from served import ask, errors, soup
+from served import ask, errors
 from served import wait as wait_for
 
 DATA = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
@@ -104,13 +104,6 @@ def test_questions_lead_to_their_sections(answers, section_of, half):
     misses = {text: p for text, p in places.items() if p > 2}
     assert first >= FLOORS[half][0], misses
     assert third >= FLOORS[half][1], misses
-
-
-def test_general_index_lists_no_questions(site):
-    """Terms that are written as questions are for the search alone."""
-    terms = [link.text for link in soup(site / "genindex.html").select(".genindextable a")]
-    assert {"max_norm", "include_last_offset"} <= set(terms)
-    assert not [term for term in terms if re.match(r"(how|is|what|why) (\S+ ){2}", term)]
 
 
 @pytest.mark.parametrize("text", FIRST)
@@ -241,7 +234,7 @@ def test_empty_result_suggests_other_pages(search):
     assert hint.is_displayed()
     links = [a.get_attribute("href") for a in hint.find_elements(By.TAG_NAME, "a")]
     names = {link.rpartition("/")[2] for link in links}
-    assert names == {"symptoms.html", "glossary.html", "genindex.html"}
+    assert names == {"symptoms.html", "glossary.html"}
     field.send_keys(Keys.CONTROL, "a", Keys.DELETE)
     wait(search, "")
     assert not hint.is_displayed()
@@ -291,12 +284,12 @@ def test_search_field_of_other_pages(browser, site):
 
 
 def test_pages_without_scripts(without_scripts, site):
-    """Without scripts the search page links to the index and the symptoms; the fields are hidden."""
+    """Without scripts the search page links to terms, functions and errors; fields are hidden."""
     without_scripts.get((site / "search.html").as_uri())
     page = without_scripts.find_element(By.TAG_NAME, "article")
     assert "needs JavaScript" in page.text
     assert not page.find_element(By.TAG_NAME, "form").is_displayed()
-    for name in ("genindex", "symptoms"):
+    for name in ("glossary", "reference", "symptoms"):
         assert page.find_element(By.CSS_SELECTOR, f'p a[href="{name}.html"]').is_displayed()
     without_scripts.get((site / "symptoms.html").as_uri())
     assert not without_scripts.find_element(By.CLASS_NAME, "finder").is_displayed()
