@@ -277,7 +277,7 @@ def test_search_field_of_other_pages(browser, site):
     wait_for(browser, "location.href.includes('search.html?q=check_bags')")
     wait(browser, "check_bags")
     browser.find_element(*LINKS).send_keys(Keys.CONTROL, "k")
-    assert browser.switch_to.active_element.get_attribute("id") == "search-text"
+    wait_for(browser, "document.activeElement.id === 'search-text'")
     lines = {name: text.replace("\n", "") for name, text in TRACEBACKS.items()}
     results = ask(browser, lines.values())
     assert [n for n, text in lines.items() if ERRORS[n] not in results[text][0]["title"]] == []

@@ -79,12 +79,11 @@ GROUP = """# The *other* & page
 inner
 ```
 """
-NO_SOURCE = "---\nmyst:\n  html_meta:\n    description: A page.\nexcused: {source: none}\n---\n\n"
 # Each page with its front matter.
 PAGES = {
     "index": HEAD + PAGE,
     "other": PROSE + OTHER,
-    "tutorials/other": NO_SOURCE + GROUP,
-    "tutorials/before": f"{NO_SOURCE}# Before\n",
-    "tutorials/inner": f"{NO_SOURCE}# Inner\n",
+    "tutorials/other": PROSE + GROUP,
+    "tutorials/before": f"{PROSE}# Before\n",
+    "tutorials/inner": f"{PROSE}# Inner\n",
 }
