@@ -43,6 +43,11 @@ MISTAKES = [
     (cell('import os\nos.write(2, b"from below\\n");'), "readers would see: 'from below'"),
     (cell("import sys\nsys.stdout = None"), "sys.stdout was replaced; use contextlib"),
     (cell("import torch\ntorch.rand(3)"), "rand draws other numbers in each build"),
+    ("![](_static/lookup.svg)\n", "no alternative text: _static/lookup.svg"),
+    (
+        cell("from IPython.display import HTML\nHTML('<img src=\"a.png\">')"),
+        "no alternative text: <img",
+    ),
     ("[nowhere](nowhere.md)\n", "cross-reference target not found: 'nowhere.md'"),
     ("{func}`lookup_matmul.nothing`\n", "py:func reference target not found"),
 ]

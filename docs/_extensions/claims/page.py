@@ -8,6 +8,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.locale import _
 from sphinx.util import logging
+from sphinx.util.nodes import get_node_line
 
 from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
@@ -15,6 +16,7 @@ from _extensions.run.pages import get_page
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"  # the nb_element of a cell
+IMAGE_WITHOUT_TEXT = re.compile(r"""<img\b(?![^>]*\salt=(?:"[^"]+"|'[^']+'))[^>]*>""")
 MINUS = re.compile(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)")  # of a number or its exponent
 
 
@@ -50,6 +52,10 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
         all_kinds += kinds
         if index in containers:
             fold_cell(containers[index], cell, kinds)
+    for image in filter(_is_image_without_text, doctree.findall(nodes.Element)):
+        name = image.get("uri") or image.astext()
+        message = f"an image has no alternative text: {name:.80}; describe it in `alt`"
+        LOG.warning(message, location=(docname, get_node_line(image)))
     for sentence in list(doctree.findall(nodes.inline)):
         if "pasted-text" in sentence["classes"]:  # a glued number, with the minus sign of prose
             sentence[:] = [nodes.Text(MINUS.sub("−", sentence.astext()))]
@@ -65,3 +71,10 @@ def find_section_title(place: nodes.Element) -> str:
         place = place.parent
     title = next(place.findall(nodes.title), None)
     return title.astext() if title else ""
+
+
+def _is_image_without_text(node: nodes.Node) -> bool:
+    """Return whether a node is an image, or contains one in HTML, for readers who see only."""
+    if isinstance(node, nodes.image):
+        return not node.get("alt")
+    return isinstance(node, nodes.raw) and bool(IMAGE_WITHOUT_TEXT.search(node.astext()))
