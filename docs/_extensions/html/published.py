@@ -59,10 +59,13 @@ def add_page_description(
 
 
 def complete_404_page(app: Sphinx, exception: Exception | None) -> None:
-    """Give links to a section of the 404 page its name; with its <base> they would lead away."""
+    """Give links to sections of the 404 page its name, since its <base> would lead them away.
+
+    A site without an address has no such page, so that of an earlier build is deleted.
+    """
     path = app.outdir / f"{NOT_FOUND}.html"
     if not app.config.html_baseurl:
-        path.unlink(missing_ok=True)  # an earlier build's
+        path.unlink(missing_ok=True)
     elif not exception and path.exists():
         text = path.read_text("utf-8")
         path.write_text(text.replace('href="#', f'href="{NOT_FOUND}.html#'), "utf-8")
