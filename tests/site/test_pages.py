@@ -200,3 +200,17 @@ def test_a_further_recording_needs_no_other_change(tmp_path):
     result = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "another-gpu" in result.stdout.split()
+
+
+def test_sources_name_a_version_and_titles_keep_the_case_of_names(built, site):
+    """A branch moves on; the style of the bibliography writes titles in sentence case."""
+    links = {link["href"] for page in built.values() for link in page.select("a[href*='/blob/']")}
+    assert [url for url in links if not re.search(r"/blob/([0-9a-f]{40}|v[\d.]+)/", url)] == []
+    text = built[site / "bibliography.html"].article.get_text(" ", strip=True)
+    entries = (DOCS / "references.bib").read_text("utf-8")
+    titles = re.findall(r"^ *title *= *{(.+)},$", entries, re.M)
+    spellings = set(re.findall(r"\w+", " ".join(titles)))
+    names = {word for word in spellings if re.search(r"\w[A-Z]", word)}
+    assert {"PyTorch", "ComfyUI", "NVIDIA"} <= names
+    for name in names:
+        assert {*re.findall(rf"(?<![\w/.-]){name}(?![\w/.-])", text, re.I)} <= spellings
