@@ -151,6 +151,7 @@ class LookupExplorer extends HTMLElement {
 			});
 			return Object.assign(lines, { body });
 		});
+		stage.style.setProperty("--columns", source[0].length);
 		stage.replaceChildren(...this.tables.map(({ body }) => body));
 		this.paint();
 	}
