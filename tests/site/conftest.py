@@ -103,8 +103,7 @@ def emulate(browser):
 
     def set_media(media="", **preferences):
         features = [
-            {"name": f"prefers-{name.replace('_', '-')}", "value": value}
-            for name, value in preferences.items()
+            {"name": name.replace("_", "-"), "value": value} for name, value in preferences.items()
         ]
         emulated = {"media": media, "features": features}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)

@@ -38,7 +38,7 @@ def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emula
     slider.send_keys(Keys.HOME)
     find(browser, ".frames button").click()
     assert_shown(-1, "step 200")
-    emulate(reduced_motion="no-preference")
+    emulate(prefers_reduced_motion="no-preference")
     slider.send_keys(Keys.HOME)
     find(browser, ".frames button").click()
     wait(browser, "arguments[0].textContent === 'step 200'", label)

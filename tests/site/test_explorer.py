@@ -86,7 +86,7 @@ def show(browser, site, page="explorer"):
 @pytest.fixture
 def moving(browser, site, emulate):
     """Return a function as :func:`show` for a reader who does not mind motion."""
-    emulate(reduced_motion="no-preference")
+    emulate(prefers_reduced_motion="no-preference")
     return lambda page: show(browser, site, page)
 
 

@@ -76,7 +76,7 @@ def test_copying_keeps_the_focus_and_is_announced(browser, address):
 
 def test_the_scheme_is_known_before_other_scripts(browser, address, emulate):
     """A first visit in a dark system is dark at once, since an inline script sets the scheme."""
-    emulate(color_scheme="dark")
+    emulate(prefers_color_scheme="dark")
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*.js*"]})
     try:
@@ -105,7 +105,7 @@ def text_color(browser):
 def test_a_page_without_scripts(without_scripts, address, emulate, scheme):
     """The system's scheme applies, formulas are rendered, and menus and folds open and close."""
     browser = without_scripts
-    emulate(color_scheme=scheme)
+    emulate(prefers_color_scheme=scheme)
     open_page(browser, address, PAGE, 390, scheme)
     assert (lightness(browser) < 60) == (scheme == "dark")
     assert (text_color(browser) == "#1f2328") == (scheme == "light")
