@@ -53,15 +53,20 @@ MISTAKES = [
 ]
 ON_A_SERVER = "from multiprocessing.connection import Client\nClient(('192.0.2.1', 80))"
 NO_NETWORK = "RuntimeError: a page runs without a network and cannot reach"
+NO_PROGRAM = "RuntimeError: a page starts no programs, which nothing observes; use Python"
 # Pages whose cells stop them: the code, and the error.
 FAILED_CELLS = {
     "no-python": (cell("x = = 1"), "SyntaxError"),
     "false": (cell("assert not get_ipython(), 41 + 1"), "AssertionError: 42"),
     "below": (cell("1 / 0") + "\n" + raising("[][0]", "never judged"), "ZeroDivisionError"),
-    "left-file": (cell('!echo text > "a file"'), "RuntimeError: it left a file behind"),
+    "left-file": (cell('open("a file", "w").close()'), "RuntimeError: it left a file behind"),
     "large": (cell('print("x" * 500_000)'), "RuntimeError: its output has 500,0"),
     "by-name": (cell('import smtplib\nsmtplib.SMTP("a.example")'), f"{NO_NETWORK} a.example"),
     "by-number": (cell(ON_A_SERVER), f"{NO_NETWORK} 192.0.2.1"),
+    "shell-line": (cell("!curl --version"), NO_PROGRAM),
+    "shell-cell": (cell("%%bash\ncurl --version"), NO_PROGRAM),
+    "program": (cell('import subprocess\nsubprocess.run(["curl", "--version"])'), NO_PROGRAM),
+    "system": (cell('import os\nos.system("curl --version")'), NO_PROGRAM),
 }
 DIED = "DeadKernelError: Kernel died"
 TITLE = f"{HEAD}# Page\n\n"
@@ -156,8 +161,8 @@ def test_a_cell_that_does_not_end_is_stopped_and_named(copy):
 def test_an_interrupted_build_leaves_neither_processes_nor_files(copy):
     """Pages that had been executed are not executed again."""
     code = (
-        "import os, subprocess, time\n"
-        'child = subprocess.Popen(["sleep", "3000"])\n'
+        "import os, subprocess, sys, time\n"
+        'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3000)"])\n'
         'open("{file}", "w").write(f"{{os.getpid()}} {{child.pid}}")\n'
         "time.sleep(3000)"
     )

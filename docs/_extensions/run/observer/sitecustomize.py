@@ -1,4 +1,6 @@
-"""Observe the Python processes of a page: log what they read of the package, refuse the network.
+"""Observe a page's Python processes: log what they read of the package, refuse the network.
+
+Programs that a cell starts are refused, too, since nothing observes them.
 
 Python imports this module when it starts, since ``kernel.py`` puts its folder on ``PYTHONPATH``;
 processes that a page starts inherit that. Only the standard library can be imported here.
@@ -10,11 +12,16 @@ from contextlib import suppress
 from hashlib import sha256
 from importlib.util import source_from_cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 PACKAGE_VARIABLE = "LOOKUP_OBSERVED_PACKAGE"  # the folder whose files are logged
 LOG_VARIABLE = "LOOKUP_READ_LOG"  # the file with a line for each: digest, blank, relative path
 LISTING_EVENTS = ("os.listdir", "os.scandir")
+STARTING_EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.forkpty", "subprocess.Popen")
+# Of the standard library and of IPython; a thread of IPython's runs what follows ``%%bash``.
+STARTING_MODULES = {"asyncio", "os", "pty", "subprocess", "threading"}
+STARTING_MODULES |= {"IPython", "ipykernel", "pexpect", "ptyprocess"}
 LOCAL_HOSTS = ("", "localhost", "::", "::1", "0.0.0.0")
 
 
@@ -78,11 +85,23 @@ def refuse_network(event: str, args: tuple[Any, ...]) -> None:
         )
 
 
+def refuse_programs(event: str, args: tuple[Any, ...]) -> None:
+    """Raise RuntimeError if code of a cell starts a program; torch may start a compiler."""
+    if event not in STARTING_EVENTS or args[:1] == (sys.executable,):
+        return
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_globals["__name__"].partition(".")[0] in STARTING_MODULES:
+        frame = frame.f_back
+    if frame is None or frame.f_globals["__name__"] == "__main__":
+        raise RuntimeError("a page starts no programs, which nothing observes; use Python")
+
+
 def observe() -> None:
     """Observe this process from now on."""
     folder, log = Path(os.environ[PACKAGE_VARIABLE]), Path(os.environ[LOG_VARIABLE])
     sys.addaudithook(ReadLogger(folder, log))
     sys.addaudithook(refuse_network)
+    sys.addaudithook(refuse_programs)
 
 
 if __name__ == "sitecustomize" and LOG_VARIABLE in os.environ:
