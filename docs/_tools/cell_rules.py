@@ -72,6 +72,21 @@ def long_cell(page: Page) -> Findings:
             yield cell.line, f"{message}; move part of it into the package or a setup cell"
 
 
+def folded_name(page: Page) -> Findings:
+    """Find open code that reads a name of a folded cell, which a reader who pastes it lacks."""
+    folded, pasted = set[str](), set[str]()
+    for cell in read_cells(page):
+        bound = {*_bound_names(cell)}
+        if not cell.is_open:
+            folded |= bound
+            continue
+        for line, node in cell.nodes(ast.Name):
+            if node.id in folded - pasted - bound:
+                message = f"{node.id} is defined in a folded cell, which readers do not paste"
+                yield line, f"{message}; define it in an open cell"
+        pasted |= bound
+
+
 def caption(page: Page) -> Findings:
     """Find a figure of the package without a caption."""
     for cell in read_cells(page):
@@ -160,6 +175,18 @@ def _is_constant(expression: ast.AST) -> bool:
     names = [node for node in nodes if isinstance(node, ast.Name) and node not in of_sizes]
     local = {name.id for name in names if isinstance(name.ctx, ast.Store)}
     return {name.id for name in names} <= PURE | local
+
+
+def _bound_names(cell: Cell) -> Iterator[str]:
+    """Yield the names that a cell binds: variables, functions, classes, arguments, imports."""
+    for _, node in cell.nodes():
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name, asname=other):
+                yield other or name.partition(".")[0]
 
 
 def _names_in(tree: ast.AST) -> set[str]:

@@ -40,6 +40,7 @@ FAULTS = {
     "another assertion": (cell("torch.equal(a, b)\na") + cell("assert c == d"), 15, "unasserted"),
     "long page": (f"{'word ' * 1_500}\n", 1, "long-page"),
     "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long-cell"),
+    "folded name": (cell("import torch", SETUP) + cell("1\ntorch.ones(3)"), 20, "folded-name"),
     "no seed": (cell("x = torch.rand(3)"), 15, "unseeded"),
     "no caption": (cell("figures.draw_lookup(ids, weight)"), 15, "caption"),
     "skipped cell": (cell("x = 1", ":tags: [skip-execution]\n"), 16, "never-run"),
@@ -95,6 +96,7 @@ def test_a_page_that_measures_sets_the_number_of_threads(lint):
 
 # What few pages of the site have; the build finds a rule that refuses what many have.
 SOUND = {
+    "names of open cells": cell("def f(x):\n    return x") + cell("x = f(1)", CHECK) + cell("f(2)"),
     "generator": cell("x = torch.rand(3, generator=g)"),
     "link to a proof": "## Bits\n\n[Both have the same bits](equality).\n",
     "negated claim": "## Bits\n\nThey are not equal in every bit.\n",
