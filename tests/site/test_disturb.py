@@ -25,6 +25,7 @@ POWERLESS = [
     "assert (x.equal(y), 'message')",
     "assert len(names)",
     "assert nn.Linear(2, 3) is not None",
+    "assert x is x",
     "assert torch.equal(x, x)",
     "assert x.equal(x)",
     "assert x.sum() == x.sum()",
@@ -49,6 +50,7 @@ POWERLESS = [
 ]
 # What few pages of the site have; their build finds other assertions that are reported falsely.
 POWERFUL = [
+    "assert x.contiguous() is x",
     "assert 'a' in names and 'c' not in names",
     "assert {**{'a': 1}} == {'a': 1}",
     "try:\n    assert_bitwise_equal(x, y + 1)\nexcept AssertionError:\n    pass",

@@ -78,12 +78,14 @@ class Disturber(ast.NodeTransformer):
         operators = [operator for node in comparisons for operator in node.ops]
         is_negative = bool(operators) and all(isinstance(o, conditions.NEGATIVE) for o in operators)
         check.is_difference = is_negative != is_negated and not conditions.is_none_test(test)
-        is_membership = any(isinstance(operator, ast.Is | ast.In) for operator in operators)
-        check.is_equality = not (check.is_difference or is_membership)
+        is_identity = any(isinstance(operator, ast.Is) for operator in operators)
+        is_membership = any(isinstance(operator, ast.In) for operator in operators)
+        check.is_equality = not (check.is_difference or is_identity or is_membership)
         name = conditions.function_name(test.func) if isinstance(test, ast.Call) else ""
         check.is_type_test = name in conditions.TYPE_TESTS
-        if check.is_equality:
-            check.fault = conditions.find_copy_fault([operands[k][0] for k in check.changed])
+        if check.is_equality or is_identity:
+            expressions = [operands[k][0] for k in check.changed]
+            check.fault = conditions.find_copy_fault(expressions, is_identity)
         call = self._call_last("run", [value for value, _ in operands], [])
         return ast.copy_location(call, test)
 

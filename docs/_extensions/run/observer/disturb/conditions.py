@@ -43,9 +43,11 @@ def is_none_test(test: ast.expr) -> bool:
     )
 
 
-def find_copy_fault(operands: list[ast.expr]) -> str:
+def find_copy_fault(operands: list[ast.expr], is_identity: bool = False) -> str:
     """Return the fault of operands one of which is the expression or a copy of another, or ""."""
-    sources = {COPIES.sub("", ast.unparse(operand)) for operand in operands}
+    sources = {ast.unparse(operand) for operand in operands}
+    if not is_identity:  # which tells a copy from its original
+        sources = {COPIES.sub("", source) for source in sources}
     fault = "one operand is the expression of the other, or a copy of it"
     return fault if len(sources) < len(operands) else ""
 
