@@ -198,6 +198,13 @@ def test_formulas_are_text(search):
         assert "V*" in sentence
 
 
+def test_cells_of_a_table_are_apart(search):
+    """A result in a table shows its row, whose cells would run together."""
+    ask(search, ["row-wise Adagrad, four lines"])
+    sentences = search.find_elements(By.CLASS_NAME, "search-sentence")
+    assert any("four lines · works · one" in sentence.text for sentence in sentences)
+
+
 def test_search_works_with_the_keyboard(search):
     """Typing searches and updates the address, Tab focuses the first result, and Return opens it."""
     field = search.switch_to.active_element
