@@ -109,3 +109,5 @@ def test_picture_is_shown_without_scripts(without_scripts, site, page, picture, 
     for frame in without_scripts.find_elements("css selector", "lookup-explorer"):
         assert frame.size["height"] <= find(frame, "svg").size["height"] + 40
         assert not find(frame, ".parts").is_displayed()
+    for caption in without_scripts.find_elements("css selector", "figcaption"):
+        assert "click" not in caption.text.lower(), "there is nothing to click"
