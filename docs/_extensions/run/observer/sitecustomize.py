@@ -86,8 +86,11 @@ def refuse_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 def refuse_programs(event: str, args: tuple[Any, ...]) -> None:
-    """Raise RuntimeError if code of a cell starts a program; torch may start a compiler."""
-    if event not in STARTING_EVENTS or args[:1] == (sys.executable,):
+    """Raise RuntimeError if code of a cell starts a program; torch may start a compiler.
+
+    Python observes itself. On Windows, its path is in the second argument.
+    """
+    if event not in STARTING_EVENTS or any(sys.executable in str(arg) for arg in args[:2]):
         return
     frame: FrameType | None = sys._getframe(1)
     while frame and frame.f_globals["__name__"].partition(".")[0] in STARTING_MODULES:
