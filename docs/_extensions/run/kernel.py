@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from _extensions.run.pages import Page, package_folder
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 
 START_S = 120  # a kernel imports torch, on a busy machine
-MAX_OUTPUT_CHARACTERS = 500_000  # of a cell; a large figure has 50,000
+MAX_OUTPUT_CHARACTERS = 200_000  # of a cell; a large figure has 50,000
 OBSERVER_FOLDER = Path(__file__).with_name("observer")
 
 
@@ -74,6 +75,7 @@ async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
         )
         options: Any = {"timeout": timeout_s, "record_timing": False, "coalesce_streams": True}
         client = NotebookClient(page.notebook, manager, **options)
+        client.on_cell_executed = partial(_refuse_effects, working_directory)
         if kernels.server:
             manager.provisioner = ForkedKernel(
                 parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
@@ -114,9 +116,6 @@ async def _run_cells(
             if _is_cancelled():  # a call that ended at the same moment does not raise it
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
-            if message := _unwanted_effect(cell, working_directory):
-                cell.outputs = [_error_output("RuntimeError", message)]
-                return False
         execution = {"silent": True, "user_expressions": {"report": REPORT}}
         reply = await kernel_client.execute("", **execution, reply=True, timeout=START_S)
         text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
@@ -147,13 +146,16 @@ def _error_output(name: str, message: str) -> NotebookNode:
     return NotebookNode(error)  # type: ignore[no-untyped-call]
 
 
-def _unwanted_effect(cell: NotebookNode, working_directory: Path) -> str | None:
-    """Return what is wrong with the outputs of a cell or with the files that it left."""
+def _refuse_effects(working_directory: Path, cell: NotebookNode, **_: Any) -> None:
+    """Raise RuntimeError for a large output, which nbclient merges slowly, and for files left."""
+    message = ""
     if (size := len(json.dumps(cell.get("outputs", [])))) > MAX_OUTPUT_CHARACTERS:
-        return f"its output has {size:,} characters, at most {MAX_OUTPUT_CHARACTERS:,}; show less"
-    if names := sorted(path.name for path in working_directory.iterdir()):
-        return f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
-    return None
+        message = f"its output has {size:,} characters; show at most {MAX_OUTPUT_CHARACTERS:,}"
+    elif names := sorted(path.name for path in working_directory.iterdir()):
+        message = f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
+    if message:
+        cell.outputs = []
+        raise RuntimeError(message)
 
 
 def _is_cancelled() -> bool:
