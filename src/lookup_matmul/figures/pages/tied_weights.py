@@ -20,7 +20,7 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
         ("Embedding", X, embedding_weight.detach(), ids),
         ("Linear", X + (dim + 2) * CELL_WIDTH, linear_weight.detach(), ids.T),
     ]
-    sheet = Sheet(2 * X + CELL_WIDTH * max(dim + 2 + rows, rows * dim))
+    sheet = Sheet(2 * X + CELL_WIDTH * max(dim + 2 + max(rows, 3), rows * dim))
 
     def draw_numbers(x: float, y: float, numbers: torch.Tensor, tokens: torch.Tensor) -> None:
         for j, (number, token) in enumerate(zip(numbers.tolist(), tokens.tolist(), strict=True)):
