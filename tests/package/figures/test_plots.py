@@ -2,46 +2,37 @@
 
 import math
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
-from drawings import assert_valid, attributes, elements, text_of, texts, with_colors
+from drawings import assert_valid, attributes, elements, text_boxes, text_of, texts, with_colors
+from layout import assert_apart, shape_box
 
 from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
 from lookup_matmul.figures.axes import SERIES_STYLES
 from lookup_matmul.figures.sheet import CSS_VALUES
 
-LABELS = {"x_label": "ids", "y_label": "time [µs]", "alt": "an alt text"}
-LOG = LABELS | {"log_x": True, "log_y": True}
+LABELS = {"x_label": "ids / 0.98765", "y_label": "time [µs]", "alt": "an alt text"}
 X_LABEL = {"x_label": "time [µs]", "alt": "an alt text"}
-TIMES = {"lookup": [(1.0, 2.0, 4.0), (1.0, 2.0, 8.0), (1.0, 4.0, 8.0)]}
-GROUPS = {
-    "small": {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)},
-    "large": {"lookup": (5.0, 6.0, 7.0)},
-}
-BARS = {"first": {"lookup": 2.0, "sum": 1.0}, "second": {"sum": 5.0}}
+SMALL = {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)}
+GROUPS = {"small": SMALL, "large": {"lookup": (5.0, 6.0, 7.0)}}
+BARS = {"first": {"lookup": 2.0, "sum": 1.0}, "second": {"sum": 2.0, "a": 1.0, "b": 1.0, "c": 1.0}}
 ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
 NAMES, KINDS, KIND_NAMES = ["a", "e", "", "7"], [0, 0, 1, 2], ["vowels", "none", "digits"]
+# Name: a drawing, and texts in it.
 DRAWINGS = {
-    "curves": draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LOG),
-    "spreads": draw_curves([1, 10, 100], TIMES, **LOG),
-    "intervals": draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **X_LABEL),
-    "parts": draw_parts(BARS, **X_LABEL),
-    "points": draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt="an alt text"),
-}
-TEXTS = {
-    "curves": {"lookup", "product", "ids", "time [µs]", "1", "10", "100"},
-    "spreads": {"ids", "time [µs]"},
-    "intervals": {"small", "large", "lookup", "product", "bound", "time [µs]"},
-    "parts": {"first: 3", "second: 5", "lookup", "sum", "time [µs]"},
-    "points": {"a", "e", "7", *KIND_NAMES, "first number of the row", "second number"},
-}
+    "curves": (draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LABELS, log_x=True, log_y=True), {"lookup", "product", "ids / 0.98765", "time [µs]", "1", "10", "100"}),
+    "intervals": (draw_intervals(GROUPS, log_x=True, limit=("bound", 50.0), **X_LABEL), {"small", "large", "lookup", "product", "bound", "time [µs]"}),
+    "parts": (draw_parts(BARS, **X_LABEL), {"first: 3", "second: 5", "lookup", "sum", "a", "b", "c", "time [µs]"}),
+    "points": (draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt="an alt text"), {"a", "e", "7", *KIND_NAMES, "first number of the row", "second number"}),
+}  # fmt: skip
 
 
 def near(expected):
     """Return an approximation within the rounding of SVG coordinates."""
-    return pytest.approx(expected, rel=1e-3)
+    return pytest.approx(np.array(expected), rel=1e-2, abs=1e-2)
 
 
 def straight_lines(svg, width):
@@ -50,52 +41,76 @@ def straight_lines(svg, width):
     return [tuple(map(float, line)) for line in re.findall(ends + rf"{width}[;\"]", svg)]
 
 
-def marker_positions(svg):
-    """Return the positions of markers, without ticks, in document order."""
+def markers(svg):
+    """Return x and y of the markers, without ticks, in document order."""
     uses = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
-    return [attributes(use, "x", "y") for use in uses]
+    return np.array([attributes(use, "x", "y") for use in uses])
+
+
+def values_at(places, svg, k, *, log=False):
+    """Return the values at some places, as the labels of the x axis (0) or of the y axis (1) say."""
+    labels = [
+        (attributes(tick, "x", "y")[k], float(text_of(text).replace(",", "")))
+        for tick, text in pairwise(elements(svg, "use", "text"))
+        if "figure-line" in (tick.get("style") or "") and re.match("[0-9−]", text.text or "")
+        if (tick.get("x") == text.get("x")) == (k == 0)
+    ]
+    assert 3 <= len(labels) <= 8
+    x, y = np.transpose(labels)
+    slope, start = np.polyfit(x, np.log(y) if log else y, 1)
+    first, last = shape_box(elements(svg, "rect")[0]).get_points()[:, k]
+    assert first <= np.min(places) <= np.max(places) <= last, "outside of the axes"
+    return (np.exp if log else np.array)(slope * np.array(places) + start)
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_plot_is_valid_and_labels_what_it_contains(name):
-    """Every text has an outline, which interrupts lines behind it."""
-    drawing = DRAWINGS[name]
+    """Every text has an outline, which interrupts lines behind it; only positions are shortened."""
+    drawing, expected = DRAWINGS[name]
     assert_valid(drawing)
-    assert TEXTS[name] <= {text.strip() for text in texts(drawing.svg)}
+    assert not re.search(r'[xy]="\d+\.\d{3}', drawing.svg)
+    assert expected <= {text.strip() for text in texts(drawing.svg)}
     styles = [text.get("style") or "" for text in elements(drawing.svg, "text")]
     assert all("paint-order: stroke" in style for style in styles)
+    if name != "points":  # whose rows may be near each other
+        assert_apart(text_boxes(drawing))
 
 
 def test_ids_of_two_plots_on_a_page_do_not_collide():
     """The same call returns the same drawing."""
-    first, second, repeated = (
-        draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt=alt) for alt in "abb"
-    )
+    first, second, repeated = (draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt=x) for x in "abb")
     first_ids, second_ids = (set(re.findall(r'\bid="([^"]+)"', x.svg)) for x in (first, second))
     assert not first_ids & second_ids
     assert repeated == second
 
 
-def test_spreads_extend_from_low_to_high_on_a_logarithmic_axis():
-    """The curve connects the middles."""
-    svg = DRAWINGS["spreads"].svg
-    lines = straight_lines(svg, 4)
-    lengths = [bottom - top for _, bottom, _, top in lines]
-    logs = [math.log2(high / low) for low, _, high in TIMES["lookup"]]
-    assert lengths == near([x * lengths[0] / 2 for x in logs])
-    heights = [line[1] - y for line, (_, y) in zip(lines, marker_positions(svg), strict=True)]
-    assert heights == near([lengths[0] / 2, lengths[0] / 2, lengths[0]])
+@pytest.mark.parametrize("log", [False, True])
+def test_curves_are_at_their_values_and_the_legend_names_them(log):
+    """Their spreads extend from low to high."""
+    spreads = [(1.0, 3.0, 9.0), (9.0, 9.0, 9.0), (27.0, 90.0, 270.0)]
+    curves = {"lookup": [1.0, 2.0, 4.0], "product": spreads}
+    svg = draw_curves([1, 10, 100], curves, **LABELS, log_x=log, log_y=log).svg
+    x, y = markers(svg)[:-2].T  # the last two are in the legend
+    assert values_at(x, svg, 0, log=log) == near([1, 10, 100] * 2)
+    assert values_at(y, svg, 1, log=log) == near([1, 2, 4, 3, 9, 90])
+    lines = np.array(straight_lines(svg, 4))
+    assert values_at(lines[:, 0], svg, 0, log=log) == near([1, 10, 100])
+    assert values_at(lines[:, [1, 3]], svg, 1, log=log) == near([(1, 9), (9, 9), (27, 270)])
+    assert [text_of(text) for text in elements(svg, "text")[-2:]] == [*curves]
 
 
-def test_intervals_extend_from_low_to_high_on_an_axis_from_zero():
-    """Markers are at the middles, and zero is at the left edge."""
-    svg = draw_intervals(GROUPS, **X_LABEL).svg
-    (a, _, b, _), (c, _, d, _), (e, _, f, _) = straight_lines(svg, 3)
-    unit = (e - a) / 4  # from 1 to 5
-    assert (b - a, d - c, f - e, c - a) == near((3 * unit, 0, 2 * unit, 2 * unit))
-    assert a - unit == near(12)
-    middles = [a + (middle - 1) * unit for middle in (2, 3, 6)]
-    assert [x for x, _ in marker_positions(svg)] == near(middles)
+@pytest.mark.parametrize(("limit", "log"), [(4.0, False), (14.0, False), (50.0, True)])
+def test_intervals_extend_from_low_to_high_and_a_limit_crosses_each(limit, log):
+    """Markers are at the middles, names above; the axis begins at zero unless logarithmic."""
+    svg = draw_intervals(GROUPS, limit=("bound", limit), log_x=log, **X_LABEL).svg
+    bars, lines = (np.array(straight_lines(svg, width)) for width in ("3", r"1\.2"))
+    assert values_at(bars[:, [0, 2]], svg, 0, log=log) == near([(1, 4), (3, 3), (5, 7)])
+    assert values_at(markers(svg)[:, 0], svg, 0, log=log) == near([2, 3, 6])
+    assert values_at(lines[:, 0], svg, 0, log=log) == near([limit] * 3)
+    assert log or values_at(12, svg, 0, log=log) == near(0)  # the left edge
+    names = [float(x.get("y")) for x in elements(svg, "text") if text_of(x) in SMALL]
+    heights = names, lines[:, [1, 3]].min(1), bars[:, 1], lines[:, [1, 3]].max(1)
+    assert (np.diff(np.transpose(heights).flatten()) > 0).all()
 
 
 @pytest.mark.parametrize(("count", "expected"), [(4, 4), (5, 1)])
@@ -107,35 +122,17 @@ def test_no_two_measurements_of_a_group_share_a_color_unless_all_do(count, expec
     assert sum(used) == expected
 
 
-@pytest.mark.parametrize("limit", [4.0, 14.0])
-def test_a_limit_is_a_line_at_its_value_that_crosses_each_bar(limit):
-    """The axis includes a limit beyond all measurements."""
-    svg = draw_intervals(GROUPS, limit=("bound", limit), **X_LABEL).svg
-    lines, bars = straight_lines(svg, r"1\.2"), straight_lines(svg, 3)
-    (a, *_), _, (e, *_) = bars
-    for (x, start, _, end), (_, y, _, _) in zip(lines, bars, strict=True):
-        assert x == near(a + (limit - 1) * (e - a) / 4)
-        assert x < 330 - 18  # the right edge
-        assert min(start, end) < y < max(start, end)
-
-
 def test_parts_are_as_long_as_they_are_large():
-    """A part begins where the part before it ends."""
-    first_corners = r'd="M ([\d.]+) [\d.]+\s+L ([\d.]+) [^"]*"[^>]*fill: url'
-    corners = re.findall(first_corners, DRAWINGS["parts"].svg)  # only "sum" has a pattern
-    (start, end), (bar_x, bar_end) = [tuple(map(float, pair)) for pair in corners[:2]]
-    unit = end - start
-    assert (start - bar_x, bar_end - bar_x) == near((2 * unit, 5 * unit))
+    """A part begins where the part before it ends, below the name of its bar."""
+    svg = DRAWINGS["parts"][0].svg
+    corners = r'd="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) [\d. ]+L [\d.]+ ([\d.]+)[^"]*" clip'
+    left, top, right, bottom = np.array(re.findall(corners, svg), dtype=float).T
+    assert values_at([left, right], svg, 0) == near([(0, 2, 0, 2, 3, 4), (2, 3, 2, 3, 4, 5)])
+    names = [float(x.get("y")) for x in elements(svg, "text") if ": " in x.text]
+    heights = names, top[[0, 2]], bottom[[0, 2]]
+    assert (np.diff(np.transpose(heights).flatten()) > 0).all()
     for total, text in ((999.4, "999"), (999.6, "1,000"), (2048.0, "2,048")):
         assert f"bar: {text}" in texts(draw_parts({"bar": {"part": total}}, **X_LABEL).svg)
-
-
-def test_texts_keep_their_digits():
-    """Only positions are shortened."""
-    curves = {"loss": [0.001, 0.0035]}
-    svg = draw_curves([1, 2], curves, x_label="0.98765", y_label="y", alt="small", log_y=False).svg
-    assert {"0.0010", "0.0035", "0.98765"} <= {*texts(svg)}
-    assert not re.search(r'[xy]="\d+\.\d{3}', svg)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +146,12 @@ def test_numbers_without_a_position_raise(y, log_y):
 
 def test_a_row_is_its_name_at_its_numbers_or_a_marker():
     """The label of its group is above or below, farther from the middle."""
-    svg = DRAWINGS["points"].svg
+    svg = DRAWINGS["points"][0].svg
     at = {text_of(node): np.array(attributes(node, "x", "y")) for node in elements(svg, "text")}
-    ((x, y),) = marker_positions(svg)
-    unit = (at["7"] - at["a"])[0] / 9
-    assert (at["e"] - at["a"]).tolist() == pytest.approx([0.1 * unit, 0], abs=0.02)
-    assert (at["a"] - at["7"])[1] == pytest.approx(9 * unit, abs=0.02)
-    assert x - at["a"][0] == pytest.approx(0.05 * unit, abs=0.02)
+    ((x, y),) = markers(svg)
+    points = np.array([at["a"], at["e"], at["7"]]) - (0, 2.85)  # from the line to the middle
+    assert values_at([*points[:, 0], x], svg, 0) == near([0, 0.1, 9, 0.05])
+    assert values_at([*points[:, 1], y], svg, 1) == near([0, 0, 9, 0.01])
     assert at["digits"][1] < at["7"][1] < y < at["a"][1] < at["vowels"][1]
 
 
@@ -165,6 +161,7 @@ def test_a_row_is_its_name_at_its_numbers_or_a_marker():
 )
 def test_ticks_of_a_logarithmic_axis_are_one_text_each(y, ticks):
     """They are numbers in full if all are short, else powers."""
-    svg = draw_curves([0, 1], {"c": y}, **LABELS, log_y=True).svg
-    assert set(ticks.split()) <= set(texts(svg))
-    assert "tspan" not in svg
+    drawing = draw_curves([0, 1], {"c": y}, **LABELS, log_y=True)
+    assert set(ticks.split()) <= set(texts(drawing.svg))
+    assert "tspan" not in drawing.svg
+    assert_apart(text_boxes(drawing))
