@@ -51,6 +51,7 @@ def assert_layout(
     """Check that no text or cell is hidden, and that texts and arrows are where they belong."""
     assert_apart(texts)
     cells, strokes = {rect: shape_box(rect) for rect in rects}, [*map(stroke, paths)]
+    assert all(page.padded(0.2).count_contains(points) == len(points) for points in strokes)
     for a, b in combinations(cells.values(), 2):
         assert contains(a, b) or contains(b, a) or not a.padded(-0.3).overlaps(b), f"{a} covers {b}"
     middles = [

@@ -39,8 +39,7 @@ FIRST = nn.Parameter(TABLE)
 SECOND = nn.Parameter(FIRST.detach())
 EMBEDDING = nn.Embedding(12, 4)
 MATRIX = sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 4, 0, 5]])
-PREDICTED = torch.tensor([[0.0, -1.4], [2.4, 0.0]])
-TRUE = torch.tensor([[0.0, 3.0], [7.6, 0.0]])
+PREDICTED, TRUE = torch.tensor([[[0.0, -1.4], [2.4, 0.0]], [[0.0, 3.0], [7.6, 0.0]]])
 MOVED = torch.tensor([[True, False], [True, True]])
 SIGNED_ZERO = torch.tensor([[1.0, -0.0], [2.0, 3.0]])
 CHANGED = torch.tensor([[1.0, 0.0], [2.0, 3.5], [0.0, 0.0]])
@@ -126,7 +125,7 @@ def test_writing_marks_letters_that_differ_and_shows_one_step():
 
 def test_names_of_moving_points_cover_neither_names_nor_points():
     """Each is beside its point, in the drawing, and stays on its side until another is better."""
-    points = np.array([[(100, 100), (126, 106)], [(10, 100), (320, 100)], [(200, 9), (250, 9)]])
+    points = np.array([[(100, 100), (126, 100)], [(10, 100), (320, 100)], [(200, 9), (250, 9)]])
     names = lookup_is_matmul.place_names(points.astype(float))
     assert np.abs(names - points).max() <= 25
     assert ((names > 0) & (names < 330)).all()

@@ -12,12 +12,11 @@ from lookup_matmul.figures.sheet import FILLS, STROKES, Sheet, id_colors
 
 torch.manual_seed(123)
 WEIGHT, IDS = torch.randn(4, 5), torch.tensor([2, 3, 1])
-GRADIENT = torch.randn(3, 5)
+GRADIENT, LARGE = torch.randn(3, 5), torch.randn(12, 5)
 NUMBER = WEIGHT[3, 0]
 TRUNCATED = (NUMBER.view(torch.int32) & ~0x1FFF).view(torch.float32)
 FORMATS = {"float32": (NUMBER, 23), "TF32": (TRUNCATED, 10), "bfloat16": (NUMBER.bfloat16(), 7)}
 BLOCKS = {"color": ["blue", "red"], "size": ["large", "small"]}
-LARGE = torch.randn(12, 5)
 DRAWINGS = {
     "lookup": figures.draw_lookup(IDS, WEIGHT),
     "large lookup": figures.draw_lookup(torch.arange(12), LARGE),
@@ -60,10 +59,9 @@ def test_lookup_has_the_table_and_the_rows_of_the_ids():
 
 def test_product_has_each_row_beside_its_factor_and_the_sum():
     """Only one factor is 1, and its row is the sum."""
-    drawing = DRAWINGS["product"]
     factors, notes = ["0  ×", "0  ×", "1  ×", "0  ×"], ["all 0", "all 0", "kept", "all 0"]
     table = [[factors[k], *formatted(WEIGHT[k]), notes[k]] for k in range(4)]
-    assert numeric_lines(drawing) == [*table, ["sum", *formatted(WEIGHT[2])]]
+    assert numeric_lines(DRAWINGS["product"]) == [*table, ["sum", *formatted(WEIGHT[2])]]
 
 
 def test_equality_has_the_table_both_forms_and_one_output():
@@ -73,8 +71,7 @@ def test_equality_has_the_table_both_forms_and_one_output():
     inputs[1] = ["ids", inputs[1][0], "X", *inputs[1][1:]]
     table = [[f"row {k}", *formatted(WEIGHT[k], 2)] for k in range(4)]
     output = [[f"id {k}", *formatted(WEIGHT[k], 2)] for k in IDS]
-    lines = [line for line in text_lines(drawing.svg) if len(line) > 2]
-    assert lines == table + inputs + output
+    assert [x for x in text_lines(drawing.svg) if len(x) > 2] == table + inputs + output
     for k in range(4):  # five cells twice, the id, and the 1; no id picks row 0
         assert with_colors(drawing.svg).count(f"fill: var(--figure-fill-{k},") == (12 if k else 0)
     assert bold_texts(drawing.svg).count("1") == 3 + 1  # the ones and the id
@@ -111,9 +108,8 @@ def test_blocks_have_each_category_beside_its_row_and_the_sum_of_picked_rows():
     total = ["sum", *formatted(table[1] + table[2], 2)]
     first, second = ["color: rows from 0"], ["size: rows from 2"]
     assert text_lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], total]
-    svg = with_colors(drawing.svg)
-    filled_cells = [svg.count(f"fill: var(--figure-fill-{k},") for k in range(8)]
-    assert filled_cells == [0, 0, 0, 0, 4, 4, 0, 0]
+    fills = [with_colors(drawing.svg).count(f"fill: var(--figure-fill-{k},") for k in range(8)]
+    assert fills == [0, 0, 0, 0, 4, 4, 0, 0]
 
 
 def test_bits_are_those_in_memory():
