@@ -82,4 +82,4 @@ def assert_layout(
             boxes = [b for n, b in (texts | cells).items() if color in (n.get("style") or "")]
             for x, y in points[[0, -1]]:  # beside the middle of a row, if it has the color of an id
                 heights = [abs((b.y0 + b.y1) / 2 - y) for b in boxes if b.padded(30).contains(x, y)]
-                assert min(heights) < (2 if color else 99), f"an arrow at nothing, ({x}, {y})"
+                assert min(heights, default=99) < (2 if color else 99), f"arrow at {x}, {y}"
