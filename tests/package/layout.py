@@ -54,14 +54,12 @@ def assert_layout(
     assert all(page.padded(0.2).count_contains(points) == len(points) for points in strokes)
     for a, b in combinations(cells.values(), 2):
         assert contains(a, b) or contains(b, a) or not a.padded(-0.3).overlaps(b), f"{a} covers {b}"
-    middles = [
-        page.width / 2,
-        *((points[:, 0].min() + points[:, 0].max()) / 2 for points in strokes),
-    ]
+    middles = [page.width / 2, *(np.mean([p.min(0), p.max(0)], axis=0)[0] for p in strokes)]
     for a, b in product(cells.values(), repeat=2):  # cells of a row, or one cell
         middles += [(a.x0 + b.x1) / 2] if a.x0 <= b.x0 and abs(a.y0 - b.y0) < 1 else []
     contents: dict[Element, list[Bbox]] = {}
     for node, box in texts.items():
+        assert "--figure-fill" not in (node.get("style") or ""), f"{node.text!r} is too pale"
         assert not any(map(box.count_contains, strokes)), f"a line crosses {node.text!r}"
         if owners := [rect for rect, cell in cells.items() if cell.overlaps(box)]:
             rect = min(owners, key=lambda rect: cells[rect].width * cells[rect].height)
