@@ -108,6 +108,7 @@ def test_intervals_extend_from_low_to_high_and_a_limit_crosses_each(options):
     assert values_at(markers(svg)[:, 0], svg, 0, log=log) == near([2, 3, 6])
     assert log or values_at(12, svg, 0, log=log) == near(0)  # the left edge
     names = [float(x.get("y")) for x in elements(svg, "text") if text_of(x) in SMALL]
+    assert names[0] < 70  # there is at most one line above the first name, its heading
     heights = [names, bars[:, 1]]
     if options:
         assert values_at(lines[:, 0], svg, 0, log=log) == near([14] * 3)
