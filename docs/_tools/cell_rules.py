@@ -185,8 +185,8 @@ def _bound_names(cell: Cell) -> Iterator[str]:
                 yield name
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
-            case ast.alias(name=name, asname=other):
-                yield other or name.partition(".")[0]
+            case ast.alias(name=name, asname=alias):
+                yield alias or name.partition(".")[0]
 
 
 def _names_in(tree: ast.AST) -> set[str]:

@@ -138,8 +138,8 @@ def test_a_selected_switch_and_a_one_differ_in_forced_colors(browser, address, e
     """A system's palette would make them look like all others."""
     emulate(forced_colors="active")
     open_page(browser, address, "explorer")
-    for selected, other in ((":checked + span", ":not(:checked) + span"), (".on", "i:not(.on)")):
-        styles = [find(browser, f"lookup-explorer {name}") for name in (selected, other)]
+    for pair in ((":checked + span", ":not(:checked) + span"), (".on", "i:not(.on)")):
+        styles = [find(browser, f"lookup-explorer {selector}") for selector in pair]
         names = ("border-color", "background-color")
         borders, grounds = ({s.value_of_css_property(name) for s in styles} for name in names)
         assert len(borders) == 2 or len(grounds) == 2
