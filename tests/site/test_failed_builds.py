@@ -53,7 +53,7 @@ MISTAKES = [
 ]
 ON_A_SERVER = "from multiprocessing.connection import Client\nClient(('192.0.2.1', 80))"
 NO_NETWORK = "RuntimeError: a page runs without a network and cannot reach"
-NO_PROGRAM = "RuntimeError: a page starts no programs, which nothing observes; use Python"
+NO_PROGRAM = "RuntimeError: a page cannot start"
 # Pages whose cells stop them: the code, and the error.
 FAILED_CELLS = {
     "no-python": (cell("x = = 1"), "SyntaxError"),
@@ -63,10 +63,13 @@ FAILED_CELLS = {
     "large": (cell('print("x" * 10_000_000)'), "RuntimeError: its output has 10,000,0"),
     "by-name": (cell('import smtplib\nsmtplib.SMTP("a.example")'), f"{NO_NETWORK} a.example"),
     "by-number": (cell(ON_A_SERVER), f"{NO_NETWORK} 192.0.2.1"),
-    "shell-line": (cell("!curl --version"), NO_PROGRAM),
-    "shell-cell": (cell("%%bash\ncurl --version"), NO_PROGRAM),
-    "program": (cell('import subprocess\nsubprocess.run(["curl", "--version"])'), NO_PROGRAM),
-    "system": (cell('import os\nos.system("curl --version")'), NO_PROGRAM),
+    "shell-line": (cell("!curl --version"), f"{NO_PROGRAM} a shell"),
+    "shell-cell": (cell("%%bash\ncurl --version"), f"{NO_PROGRAM} bash"),
+    "program": (
+        cell('import subprocess\nsubprocess.run(["curl", "--version"])'),
+        f"{NO_PROGRAM} curl",
+    ),
+    "system": (cell('import os\nos.system("curl --version")'), f"{NO_PROGRAM} curl --version"),
 }
 DIED = "DeadKernelError: Kernel died"
 TITLE = f"{HEAD}# Page\n\n"

@@ -96,7 +96,8 @@ def refuse_programs(event: str, args: tuple[Any, ...]) -> None:
     while frame and frame.f_globals["__name__"].partition(".")[0] in STARTING_MODULES:
         frame = frame.f_back
     if frame is None or frame.f_globals["__name__"] == "__main__":
-        raise RuntimeError("a page starts no programs, which nothing observes; use Python")
+        program = os.fsdecode(next(filter(None, args), "a shell"))
+        raise RuntimeError(f"a page cannot start {program}, which nothing observes; use Python")
 
 
 def observe() -> None:
