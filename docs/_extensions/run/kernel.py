@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
@@ -75,7 +74,7 @@ async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
         )
         options: Any = {"timeout": timeout_s, "record_timing": False, "coalesce_streams": True}
         client = NotebookClient(page.notebook, manager, **options)
-        client.on_cell_executed = partial(_refuse_effects, working_directory)
+        client.on_cell_executed = _refuse_large_output
         if kernels.server:
             manager.provisioner = ForkedKernel(
                 parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
@@ -116,6 +115,8 @@ async def _run_cells(
             if _is_cancelled():  # a call that ended at the same moment does not raise it
                 raise asyncio.CancelledError
             await client.async_execute_cell(cell, index, client.code_cells_executed + 1)
+            if names := ", ".join(sorted(path.name for path in working_directory.iterdir())):
+                raise RuntimeError(f"it left {names} behind; write files into a TemporaryDirectory")
         execution = {"silent": True, "user_expressions": {"report": REPORT}}
         reply = await kernel_client.execute("", **execution, reply=True, timeout=START_S)
         text = reply["content"]["user_expressions"]["report"]["data"]["text/plain"]
@@ -146,16 +147,12 @@ def _error_output(name: str, message: str) -> NotebookNode:
     return NotebookNode(error)  # type: ignore[no-untyped-call]
 
 
-def _refuse_effects(working_directory: Path, cell: NotebookNode, **_: Any) -> None:
-    """Raise RuntimeError for a large output, which nbclient merges slowly, and for files left."""
-    message = ""
+def _refuse_large_output(cell: NotebookNode, **_: Any) -> None:
+    """Raise RuntimeError for a large output before nbclient merges its lines, which is slow."""
     if (size := len(json.dumps(cell.get("outputs", [])))) > MAX_OUTPUT_CHARACTERS:
-        message = f"its output has {size:,} characters; show at most {MAX_OUTPUT_CHARACTERS:,}"
-    elif names := sorted(path.name for path in working_directory.iterdir()):
-        message = f"it left {', '.join(names)} behind; write files into a TemporaryDirectory"
-    if message:
         cell.outputs = []
-        raise RuntimeError(message)
+        limit = f"{MAX_OUTPUT_CHARACTERS:,}"
+        raise RuntimeError(f"its output has {size:,} characters, at most {limit}; show less")
 
 
 def _is_cancelled() -> bool:
