@@ -16,7 +16,7 @@ const bottom = node => Math.max(...lines(node).map(line => line.bottom));
 const differ = numbers => Math.max(...numbers) - Math.min(...numbers) > 1;
 const middle = boxes => (boxes[0].left + boxes.at(-1).right) / 2;
 const ticks = all('p + details.check > summary');
-const above = tick => tick.parentNode.previousElementSibling;
+const above = node => node.parentNode.previousElementSibling;
 const [text] = all('section > p');
 """
 FIRST = "tutorials/lookup-is-matmul"
