@@ -60,6 +60,7 @@ FAILED_CELLS = {
     "false": (cell("assert not get_ipython(), 41 + 1"), "AssertionError: 42"),
     "below": (cell("1 / 0") + "\n" + raising("[][0]", "never judged"), "ZeroDivisionError"),
     "left-file": (cell('open("a file", "w").close()'), "RuntimeError: it left a file behind"),
+    "error-before-cleanup": (cell('open("a", "w").close()\n1 / 0'), "ZeroDivisionError"),
     "large": (cell('print("x" * 10_000_000)'), "RuntimeError: its output has 10,000,0"),
     "by-name": (cell('import smtplib\nsmtplib.SMTP("a.example")'), f"{NO_NETWORK} a.example"),
     "by-number": (cell(ON_A_SERVER), f"{NO_NETWORK} 192.0.2.1"),
