@@ -36,8 +36,8 @@ templates_path = ["_templates"]  # each template says what it changes in the the
 # The cache of executed pages has a folder for each set of versions and of kernel settings. What a
 # page read of the package is recorded when it runs; see _extensions/run/pages.py.
 RUN = ROOT / "docs" / "_extensions" / "run"
-SCRIPTS = [RUN / "kernel.py", RUN / "settings.py", *sorted((RUN / "observer").rglob("*.py"))]
-SETTINGS = [ROOT / "constraints.txt", *SCRIPTS]
+SCRIPTS = [RUN / f"{name}.py" for name in ("kernel", "requirements", "settings")]
+SETTINGS = [ROOT / "constraints.txt", *SCRIPTS, *sorted((RUN / "observer").rglob("*.py"))]
 KEY = [f"{python_version()} {installed('torch')}".encode(), *(p.read_bytes() for p in SETTINGS)]
 nb_execution_cache_path = str(ROOT / "build" / "executed" / sha256(b"\0".join(KEY)).hexdigest())
 nb_execution_mode = "cache"

@@ -8,8 +8,8 @@ import builtins
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue, parse_cell
-from _extensions.run.pages import Page
+from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
+from _extensions.run.pages import Page, parse_cell
 from page_rules import Findings, read_prose
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}

@@ -1,11 +1,8 @@
-"""Run cells of pages as readers do, each page in a process of its own, and print what came out.
+"""Type cells of pages into the plain prompt of Python, and print the fault of each page.
 
-``python run_cells.py paste`` types them into the plain prompt of Python, where a blank line ends an
-indented block, and only a blank line does. ``python -I -S run_cells.py execute PACKAGES`` executes
-them as Jupyter does, with PACKAGES as the only folder of packages. Standard input is JSON: for each
-page the optional modules that it needs, and for each cell its line, its code and whether it must
-raise. The output has the outputs of each page and its fault, or an empty text. The processes are
-forked from one that has imported the packages, which takes longer than most pages.
+There a blank line ends an indented block, and only a blank line does. Standard input is JSON: for
+each page the optional modules that it needs, and for each cell its line, its code and whether it
+must raise. Each page runs in a process that is forked from one that has imported the packages.
 """
 
 import code
@@ -17,21 +14,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path += sys.argv[2:]
-
 import cloudpickle  # noqa: F401
 import matplotlib.pyplot  # noqa: F401
 import sklearn.linear_model  # noqa: F401
 import torch
 import torch._dynamo  # imported by the first optimizer
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.display import display
-from IPython.utils.capture import capture_output
 
 import lookup_matmul.figures
 import lookup_matmul.sharded  # noqa: F401
 
-OPTIONAL = {"cloudpickle", "matplotlib", "sklearn", "myst_nb"}  # those that some readers lack
+OPTIONAL = {"cloudpickle", "matplotlib", "sklearn"}  # those that some readers lack
 
 
 class Prompt(code.InteractiveConsole):
@@ -60,7 +52,7 @@ def settings():
 
 
 def paste(cells):
-    """Type cells line by line, and return no outputs and the first fault."""
+    """Type cells line by line, and return the first fault."""
     prompt, initial_settings = Prompt({"__name__": "__main__"}), settings()
     for line, source, raises in cells:
         prompt.error = None
@@ -69,32 +61,13 @@ def paste(cells):
             if prompt.error:
                 break
         if prompt.error and not raises:
-            return [], f"{number}: {type(prompt.error).__name__}: {prompt.error}"
+            return f"{number}: {type(prompt.error).__name__}: {prompt.error}"
         prompt.resetbuffer()
     changed = settings() != initial_settings
-    return [], "1: the cells left a default of torch changed" if changed else ""
+    return "1: the cells left a default of torch changed" if changed else ""
 
 
-def execute(cells):
-    """Execute cells, and return their outputs and the first fault."""
-    shell, outputs = InteractiveShell.instance(), []
-    shell.showtraceback = lambda *_arguments, **_options: None
-    for line, source, raises in cells:
-        is_quiet = source.endswith(";")
-        shell.display_trap.hook = lambda value, quiet=is_quiet: (
-            None if quiet or value is None else display(value)
-        )
-        with capture_output() as captured:
-            error = shell.run_cell(source).error_in_exec
-        displayed = [output.data for output in captured.outputs]
-        message = f"{type(error).__name__}: {error}" if error else ""
-        outputs.append([captured.stdout, captured.stderr, displayed, message])
-        if bool(error) != raises:
-            return outputs, f"{line}: {message or 'no error'}\n{source}"
-    return outputs, ""
-
-
-def run_page(run, needed, cells):
+def run_page(needed, cells):
     """Run cells in an empty folder, as if the optional modules that they do not need were missing."""
     for name in [*sys.modules, *OPTIONAL]:
         if name.partition(".")[0] in OPTIONAL - set(needed):
@@ -102,21 +75,21 @@ def run_page(run, needed, cells):
     with TemporaryDirectory() as folder, Path(os.devnull).open("w") as devnull:
         os.chdir(folder)
         os.dup2(devnull.fileno(), sys.stdout.fileno())
-        outputs, fault = run(cells)
+        fault = paste(cells)
         os.chdir("/")
         files = ", ".join(path.name for path in Path(folder).iterdir())
-    return outputs, fault or (f"1: the cells left files behind: {files}" if files else "")
+    return fault or (f"1: the cells left files behind: {files}" if files else "")
 
 
 def main():
     """Run one page after the other."""
-    run, results = {"paste": paste, "execute": execute}[sys.argv[1]], {}
+    results = {}
     for page, arguments in json.load(sys.stdin).items():
         with ProcessPoolExecutor(1, get_context("fork")) as pool:
             try:
-                results[page] = pool.submit(run_page, run, *arguments).result()
+                results[page] = pool.submit(run_page, *arguments).result()
             except BrokenProcessPool:
-                results[page] = [], "1: a cell ended Python"
+                results[page] = "1: a cell ended Python"
     print(json.dumps(results))
 
 

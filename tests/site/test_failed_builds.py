@@ -70,6 +70,7 @@ FAILED_CELLS = {
         cell('import subprocess\nsubprocess.run(["curl", "--version"])'),
         f"{NO_PROGRAM} curl",
     ),
+    "not-required": (cell('__import__("sphinx")'), "ModuleNotFoundError: No module named 'sphinx'"),
     "system": (cell('import os\nos.system("curl --version")'), f"{NO_PROGRAM} curl --version"),
 }
 DIED = "DeadKernelError: Kernel died"

@@ -1,8 +1,9 @@
-"""The notebook of each page has the page's content, and runs without the site's environment."""
+"""The notebook of each page has the cells of the page, and first cells that it can begin with.
 
-import ast
+A page runs in a kernel that finds only what its notebook requires, so its cells are not run again.
+"""
+
 import json
-import os
 import re
 import runpy
 import subprocess
@@ -15,18 +16,14 @@ import nbformat
 import pytest
 from _extensions.notebooks.cells import remove_import_of_glue, select_outputs
 from _extensions.run.pages import load_execution, read_page
-from packaging.requirements import Requirement
+from _extensions.run.requirements import find_closure
 from served import LANGUAGES, ROOT, SOURCES
 
 PAGES = {name: read_page(path, name) for name, path in SOURCES.items()}
 EXECUTED = [
     name for name, page in PAGES.items() if page.notebook and page.head.get("notebook", True)
 ]
-PACKAGES = re.compile(r"(?<=\s)/\S*/(?=torch/)")  # torch names its files in an error
-VARYING = re.compile(r"\d[\d.,]* ?(ns|µs|ms|s)\b|0x[0-9a-f]+|\d{4}-\d\d-\d\d")
 FIRST_CELLS = 2  # requirements and settings
-DOCSTRINGS = "tutorials/text-both-ways"  # counts docstrings, which optional packages change
-RUNNER = str(Path(__file__).with_name("run_cells.py"))
 
 
 def code_cells(notebook):
@@ -66,14 +63,9 @@ def output_text(output):
     return str(output.get("text") or figure or data.get("text/plain", ""))
 
 
-def without_varying(text):
-    """Remove what differs in every run, and the folder of the packages."""
-    return VARYING.sub("#", PACKAGES.sub("", text))
-
-
 def texts(cell):
     """Return the outputs of a cell as text."""
-    return [without_varying(output_text(output)) for output in select_outputs(cell)]
+    return [output_text(output) for output in select_outputs(cell)]
 
 
 @pytest.mark.parametrize("name", EXECUTED)
@@ -93,69 +85,35 @@ def test_a_notebook_has_the_cells_of_its_page(name, notebooks, executed):
 
 
 def link_packages(folder, requirements):
-    """Fill a folder with links to distributions and all that they require."""
-    pending, visited = list(requirements), set()
-    while pending:
-        requirement = Requirement(pending.pop())
-        if str(requirement) in visited:
-            continue
-        visited.add(str(requirement))
-        installed = distribution(requirement.name)
-        for name in {file.parts[0] for file in installed.files} - {"..", "__pycache__"}:
-            if not (folder / name).exists():
-                (folder / name).symlink_to(installed.locate_file(name))
-        for line in installed.requires or []:
-            marker = Requirement(line).marker
-            if not marker or any(marker.evaluate({"extra": e}) for e in ("", *requirement.extras)):
-                pending.append(line)
+    """Fill a folder with links to the modules of distributions and of all that they require."""
+    for name in find_closure(tuple(requirements)):
+        installed = distribution(name)
+        for part in {file.parts[0] for file in installed.files} - {"..", "__pycache__"}:
+            if not (folder / part).exists():
+                (folder / part).symlink_to(installed.locate_file(part))
 
 
-@pytest.fixture(scope="session")
-def results(site, notebooks, tmp_path_factory):
-    """Run all notebooks with the site's wheel and the requirements that their first cells name."""
-    extras, distributions, runs = set(), set(), {}
-    for name, notebook in notebooks.items():
-        first = code_cells(notebook)[0].source
-        install = re.search(r"pip install '[^'\[]*(?:\[(.*?)\])?'(.*?)\"", first)
-        extras |= set((install[1] or "").split(",")) - {""}
-        distributions |= set(install[2].split())
-        needed = ast.literal_eval(re.search(r"^needed = (.*)$", first, re.MULTILINE)[1])
-        cells = [
-            (index, cell.source, "raises-exception" in cell.metadata.get("tags", []))
-            for index, cell in enumerate(code_cells(notebook))
-        ]
-        runs[name] = needed, cells
-    packages = tmp_path_factory.mktemp("packages")
+# Runs cells of standard input in IPython, with one folder of packages.
+RUN = """import json, sys
+sys.path.append(sys.argv[1])
+from IPython.core.interactiveshell import InteractiveShell
+for source in json.load(sys.stdin):
+    InteractiveShell.instance().run_cell(source).raise_error()
+import lookup_matmul.figures, lookup_matmul.sharded
+"""
+
+
+def test_first_cells_find_what_they_require(site, notebooks, tmp_path):
+    """They find each module where only the site's wheel and what they name are installed."""
+    firsts = {c.source for n in notebooks.values() for c in code_cells(n)[:FIRST_CELLS]}
+    names = [re.search(r"pip install '[^']*'(.*?)\"", source) for source in firsts]
+    distributions = {name for match in names if match for name in match[1].split()}
     (wheel,) = site.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(packages)
-    package = f"lookup-matmul[{','.join(extras)}]"
-    link_packages(packages, [package, *distributions, "ipython"])
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", RUNNER, "execute", str(packages)],
-        input=json.dumps(runs),
-        env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.mark.parametrize("name", EXECUTED)
-def test_a_notebook_runs_with_its_requirements_alone(name, results, executed):
-    """It leaves no files, and its outputs are the page's, except times and addresses."""
-    outputs, fault = results[name]
-    assert not fault, fault
-    for cell, output in zip(executed[name], outputs[FIRST_CELLS:], strict=True):
-        *streams, displayed, message = output
-        errors = [f"error: {message}"] if message else []
-        contents = [data.get("text/html") or data["text/plain"] for data in displayed]
-        actual = [without_varying(text) for text in [*filter(None, streams), *contents, *errors]]
-        expected = texts(cell)
-        if PAGES[name].head.get("measures") or name == DOCSTRINGS:
-            expected = [text for text in expected if text.startswith("error: ")]
-            actual = errors and actual[-1:]
-        assert actual == expected, cell.source
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    link_packages(tmp_path, ["lookup-matmul[figures,sharded]", *distributions, "ipython"])
+    command = [sys.executable, "-I", "-S", "-c", RUN, str(tmp_path)]
+    done = subprocess.run(command, input=json.dumps([*firsts]), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 @pytest.mark.parametrize("name", EXECUTED)

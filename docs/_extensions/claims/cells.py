@@ -2,12 +2,11 @@
 
 import ast
 import json
-from functools import cache
 
-from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 from sphinx.locale import _
 
+from _extensions.run.pages import parse_cell
 from _extensions.symptoms.versions import same_message
 
 BITS, HOLDS = "equal in every bit", "holds"
@@ -19,16 +18,6 @@ KINDS = {
     "assert_allclose": "equal within a bound",
     "assert_array_equal": "equal in value",
 }
-
-
-@cache  # several functions parse the same cell
-def parse_cell(source: str) -> ast.Module:
-    """Return the syntax tree of a cell, in which magics and shell lines are calls."""
-    try:
-        code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
-        return ast.parse(code)
-    except SyntaxError:  # executing the cell reports it with its line
-        return ast.Module([], [])
 
 
 def find_kinds(source: str) -> list[str]:

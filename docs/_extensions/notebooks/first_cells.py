@@ -1,20 +1,12 @@
 """The first cells of every notebook: install its requirements, apply the site's settings."""
 
-import ast
-import re
-import sys
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import Any
 
-from _extensions.claims.cells import parse_cell
 from _extensions.notebooks.cells import code_cell
+from _extensions.run.requirements import find_requirements
 from _extensions.run.settings import PRINTING, QUIET, XMODE
 
-PACKAGE = "lookup_matmul"
-# Subpackages that need more than torch and SciPy: a module, which the extra of that name installs.
-EXTRAS = {"figures": "matplotlib", "sharded": "cloudpickle"}
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # of modules with a name of their own
 REQUIREMENTS = """\
 # Requirements of this notebook{source}; what is installed already is kept.
 from importlib.util import find_spec
@@ -55,34 +47,14 @@ def make_first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
 
 def write_requirements(sources: list[str], wheel: str) -> str:
     """Return the code that installs the modules that a page imports, or says how to."""
-    modules = {name for source in sources for name in find_imports(source)}
-    modules -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
-    # A page that was built without a module only defines functions that import it.
-    modules = {name for name in modules if find_spec(name)}
-    code = "\n".join(sources)
-    extras = [extra for extra in EXTRAS if re.search(rf"\b{extra}\b", code)]
-    bundled = ["torch", *(EXTRAS[extra] for extra in extras)]
-    needed = [PACKAGE, *bundled, *sorted(modules)]
-    distributions = {DISTRIBUTIONS.get(name, name) for name in modules - {*bundled, "scipy"}}
-    is_url = "://" in wheel
+    requirements, is_url = find_requirements(sources), "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
-        extras=f"[{','.join(extras)}]" if extras else "",
+        extras=f"[{','.join(requirements.extras)}]" if requirements.extras else "",
         wheel=wheel,
-        distributions="".join(f" {name}" for name in sorted(distributions)),
+        distributions="".join(f" {name}" for name in requirements.distributions),
     )
     return REQUIREMENTS.format(
         source=", from the site and the usual index" if is_url else "",
-        needed=repr(list(dict.fromkeys(needed))).replace("'", '"'),
+        needed=repr(requirements.modules).replace("'", '"'),
         command=command,
     )
-
-
-def find_imports(source: str) -> set[str]:
-    """Return the top-level name of each module that a cell imports."""
-    modules = set()
-    for node in ast.walk(parse_cell(source)):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules.add(node.module.partition(".")[0])
-    return modules

@@ -19,8 +19,13 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 
 from _extensions.run.forked_kernel import ForkedKernel, fork_server
-from _extensions.run.observer.sitecustomize import LOG_VARIABLE, PACKAGE_VARIABLE
+from _extensions.run.observer.sitecustomize import (
+    HIDDEN_VARIABLE,
+    LOG_VARIABLE,
+    PACKAGE_VARIABLE,
+)
 from _extensions.run.pages import Page, package_folder
+from _extensions.run.requirements import find_hidden_modules
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 
 START_S = 120  # a kernel imports torch, on a busy machine
@@ -80,7 +85,10 @@ async def run_page(page: Page, kernels: Kernels, timeout_s: int) -> None:
                 parent=manager, kernel_id=page.name, kernel_spec=manager.kernel_spec
             )
             manager.provisioner.server = kernels.server
-        environment = kernels.environment | {LOG_VARIABLE: str(log)}
+        sources = (cell.source for cell in page.cells if cell.cell_type == "code")
+        hidden = find_hidden_modules(sources) if page.head.get("notebook", True) else []
+        variables = {LOG_VARIABLE: str(log), HIDDEN_VARIABLE: " ".join(hidden)}
+        environment = kernels.environment | variables
         succeeded = await _run_cells(client, manager, environment, working_directory, page)
         page.run.failed = not succeeded
         if succeeded and client.code_cells_executed:

@@ -4,6 +4,7 @@ MyST-NB takes outputs from the cache by the code of the cells alone. A record is
 a file that the page read has changed, before MyST-NB can use it; then the page is executed again.
 """
 
+import ast
 import re
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from IPython.core.inputtransformer2 import TransformerManager
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from myst_nb.core.read import (
@@ -120,6 +122,27 @@ def _parse_front_matter(text: str) -> dict[str, Any]:
     if not isinstance(kernel, dict) or kernel.get("name") != "python3":
         raise ValueError(f"`kernelspec` is {kernel!r:.60}, expected `name: python3`")
     return head
+
+
+@cache  # several functions parse the same cell
+def parse_cell(source: str) -> ast.Module:
+    """Return the syntax tree of a cell, in which magics and shell lines are calls."""
+    try:
+        code = TransformerManager().transform_cell(source)  # type: ignore[no-untyped-call]
+        return ast.parse(code)
+    except SyntaxError:  # executing the cell reports it with its line
+        return ast.Module([], [])
+
+
+def find_imports(source: str) -> set[str]:
+    """Return the top-level name of each module that a cell imports."""
+    modules = set[str]()
+    for node in ast.walk(parse_cell(source)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module.partition(".")[0])
+    return modules
 
 
 def get_page(app: Sphinx, name: str) -> Page:

@@ -1,6 +1,7 @@
 """Observe a page's Python processes: log what they read of the package, refuse the network.
 
-Programs that a cell starts are refused, too, since nothing observes them.
+Programs that a cell starts are refused, too, since nothing observes them, and so are modules that
+the page's notebook does not install.
 
 Python imports this module when it starts, since ``kernel.py`` puts its folder on ``PYTHONPATH``;
 processes that a page starts inherit that. Only the standard library can be imported here.
@@ -10,13 +11,15 @@ import os
 import sys
 from contextlib import suppress
 from hashlib import sha256
+from importlib.machinery import PathFinder
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 
 PACKAGE_VARIABLE = "LOOKUP_OBSERVED_PACKAGE"  # the folder whose files are logged
 LOG_VARIABLE = "LOOKUP_READ_LOG"  # the file with a line for each: digest, blank, relative path
+HIDDEN_VARIABLE = "LOOKUP_HIDDEN_MODULES"  # names of modules, separated by blanks
 LISTING_EVENTS = ("os.listdir", "os.scandir")
 STARTING_EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.forkpty", "subprocess.Popen")
 # Of the standard library and of IPython; a thread of IPython's runs what follows ``%%bash``.
@@ -100,12 +103,26 @@ def refuse_programs(event: str, args: tuple[Any, ...]) -> None:
         raise RuntimeError(f"a page cannot start {program}, which nothing observes; use Python")
 
 
+class VisibleModules(PathFinder):
+    """Finds installed modules except the hidden ones, as if these were not installed."""
+
+    hidden: ClassVar[set[str]] = set()
+
+    @classmethod
+    def find_spec(cls, fullname: str, *args: Any, **options: Any) -> Any:
+        """Return where a module is, or None for a hidden one and its submodules."""
+        is_hidden = fullname.partition(".")[0] in cls.hidden
+        return None if is_hidden else super().find_spec(fullname, *args, **options)
+
+
 def observe() -> None:
     """Observe this process from now on."""
     folder, log = Path(os.environ[PACKAGE_VARIABLE]), Path(os.environ[LOG_VARIABLE])
     sys.addaudithook(ReadLogger(folder, log))
     sys.addaudithook(refuse_network)
     sys.addaudithook(refuse_programs)
+    VisibleModules.hidden = {*os.environ.get(HIDDEN_VARIABLE, "").split()}
+    sys.meta_path[:] = [VisibleModules if f is PathFinder else f for f in sys.meta_path]
 
 
 if __name__ == "sitecustomize" and LOG_VARIABLE in os.environ:
