@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
-from _extensions.run.pages import Page, parse_cell
+from _extensions.run.pages import Page, parse_cell, walk_cell
 from page_rules import Findings, read_prose
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
@@ -36,7 +36,7 @@ class Cell(NamedTuple):
 
     def nodes(self, kind: type[ast.AST] = ast.AST) -> Iterator[tuple[int, Any]]:
         """Yield the nodes of the syntax tree of a kind, each with its line on the page."""
-        for node in ast.walk(parse_cell(self.code)):
+        for node in walk_cell(self.code):
             if isinstance(node, kind):
                 yield self.line + getattr(node, "lineno", 1) - 1, node
 

@@ -2,11 +2,12 @@
 
 import ast
 import json
+from functools import cache
 
 from nbformat import NotebookNode
 from sphinx.locale import _
 
-from _extensions.run.pages import parse_cell
+from _extensions.run.pages import parse_cell, walk_cell
 from _extensions.symptoms.versions import same_message
 
 BITS, HOLDS = "equal in every bit", "holds"
@@ -20,9 +21,10 @@ KINDS = {
 }
 
 
+@cache
 def find_kinds(source: str) -> list[str]:
     """Return the kind of each check in a cell, in the order of its lines."""
-    return [kind for node in ast.walk(parse_cell(source)) if (kind := find_kind(node))]
+    return [kind for node in walk_cell(source) if (kind := find_kind(node))]
 
 
 def join_kinds(kinds: list[str]) -> str:
@@ -48,7 +50,7 @@ def has_only_glue(source: str) -> bool:
 
 def calls_glue(source: str) -> bool:
     """Return whether a cell passes a value to the prose."""
-    return any(get_name(node) == "glue" for node in ast.walk(parse_cell(source)))
+    return any(get_name(node) == "glue" for node in walk_cell(source))
 
 
 def is_glue(statement: ast.stmt) -> bool:
@@ -62,7 +64,7 @@ def could_fail_unseen(source: str, expected: str) -> bool:
     body = parse_cell(source).body
     last = _value(body[-1]) if body and isinstance(body[-1], ast.Expr) else None
     allowed = last if expected.startswith("AssertionError") else None
-    return any(find_kind(node) and node is not allowed for node in ast.walk(parse_cell(source)))
+    return any(find_kind(node) and node is not allowed for node in walk_cell(source))
 
 
 def get_name(node: ast.AST) -> str:

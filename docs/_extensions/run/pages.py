@@ -134,10 +134,16 @@ def parse_cell(source: str) -> ast.Module:
         return ast.Module([], [])
 
 
+@cache
+def walk_cell(source: str) -> list[ast.AST]:
+    """Return the nodes of a cell's syntax tree, which many rules go through."""
+    return list(ast.walk(parse_cell(source)))
+
+
 def find_imports(source: str) -> set[str]:
     """Return the top-level name of each module that a cell imports."""
     modules = set[str]()
-    for node in ast.walk(parse_cell(source)):
+    for node in walk_cell(source):
         if isinstance(node, ast.Import):
             modules |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -15,7 +15,6 @@ def glue(name: str, variable: Any, display: bool = True) -> None:
     """Give a value to the prose, under a name."""
     data, metadata = format_display_data(variable)  # type: ignore[no-untyped-call]
     prefix = "" if display else PREFIX
-    record = {"scrapbook": {"name": name, "mime_prefix": prefix}}
-    show(
-        {prefix + kind: value for kind, value in data.items()}, raw=True, metadata=metadata | record
-    )
+    metadata["scrapbook"] = {"name": name, "mime_prefix": prefix}
+    values = {prefix + kind: value for kind, value in data.items()}
+    show(values, raw=True, metadata=metadata)  # type: ignore[no-untyped-call]
