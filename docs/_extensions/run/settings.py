@@ -4,10 +4,13 @@ On a machine with torch's CUDA build and no driver, libraries log messages that 
 with the page. Their logging is turned off, since text on standard error fails the build.
 """
 
-# Tensors of five columns fit a phone. linewidth counts characters.
-PRINTING = """import torch as _torch
+# Tensors of five columns fit a phone; linewidth counts characters. torch.compile warns of
+# Python 3.13.0, which no page can change.
+PRINTING = """import warnings as _warnings
+import torch as _torch
 _torch.set_printoptions(linewidth=56, sci_mode=False)
-del _torch"""
+_warnings.filterwarnings("ignore", "Guards may run slower on Python 3.13.0", RuntimeWarning)
+del _torch, _warnings"""
 # A thread forwards what libraries write below Python to the page, and a kernel does not wait for
 # it: on a busy machine a cell could end first, and a warning would be lost. So each cell waits.
 # If a cell replaces a stream and does not restore it, the wait would never end.
