@@ -109,6 +109,21 @@ def unseeded(page: Page) -> Findings:
                 yield line, f"{message}; call torch.manual_seed(...) first, or pass a generator"
 
 
+def varying_text(page: Page) -> Findings:
+    """Find texts that differ by version, or in each process, so that what learns them differs."""
+    for cell in read_cells(page):
+        for line, node in cell.nodes():
+            match node:
+                case (
+                    ast.Attribute(attr="__doc__" as name)
+                    | ast.Name(id=("hash" | "help") as name)
+                    | ast.alias(name="pydoc" as name)
+                    | ast.ImportFrom(module=("pydoc" | "pydoc_data.topics") as name)
+                ):
+                    message = f"{name} differs by version of Python or of a library, or each time"
+                    yield line, f"{message}; read a text that is recorded in the package"
+
+
 def never_run(page: Page) -> Findings:
     """Find code that is never run, except in sections that repeat or ask."""
     for text in read_prose(page.text):
