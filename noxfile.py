@@ -79,6 +79,12 @@ def versions(session: nox.Session) -> None:
         session.run("pytest", *PARALLEL, "tests/package", *session.posargs, env=PASSIVE)
 
 
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
+def pythons(session: nox.Session) -> None:
+    """Build the site, and so check every claim, with each Python that this machine has."""
+    docs(session)
+
+
 @nox.session
 def newest(session: nox.Session) -> None:
     """Build the site, and so check every claim, with the newest torch or ``-- torch==2.6.0``."""
