@@ -11,7 +11,6 @@ from typing import Any
 from zlib import crc32
 
 import pybtex.plugin
-from myst_parser.mdit_to_docutils import base as myst_renderer
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
@@ -72,8 +71,6 @@ def setup(app: Sphinx) -> dict[str, int]:
     app.setup_extension("myst_nb")
     # pybtex reads the files of all distributions for each citation and each source.
     pybtex.plugin.entry_points = cache(pybtex.plugin.entry_points)
-    # MyST makes a document for each text of a translation, and uses the one that it is given.
-    myst_renderer.make_document = cache(myst_renderer.make_document)
     app.add_config_value("languages", {}, "env", dict)
     app.add_builder(builder.TranslationBuilder, override=True)
     app.add_source_parser(messages.GlueAwareParser, override=True)
