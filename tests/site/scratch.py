@@ -1,13 +1,17 @@
 """A copy of the project's sources that tests can change and build."""
 
+import atexit
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
+from _extensions.run.settings import QUIET
 from served import ROOT, SOURCES
 
 OPTIONS = "--quiet -n -W --keep-going -d build/doctrees -b html"
@@ -29,6 +33,20 @@ LIMIT_S = 900  # for what takes seconds, unless the machine is very busy
 def cell(code, options=""):
     """Return a code cell."""
     return f"```{{code-cell}} ipython3\n{options}{code}\n```\n"
+
+
+@cache
+def start_server():
+    """Start the process that forks builds, and end it with this one."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("forked.py"))],
+        env=os.environ | QUIET,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(process.communicate)
+    return process
 
 
 class Copy:
@@ -70,15 +88,19 @@ class Copy:
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), "utf-8")
 
-    def start(self, *command, **variables):
-        """Start a Python module that imports the copy's package instead of the installed one."""
+    def environment(self, **variables):
+        """Return variables with which Python imports the copy's package, not the installed one."""
         # With this variable, kernels do not capture what libraries write to standard error.
         inherited = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
         paths = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        return inherited | paths | variables
+
+    def start(self, *command, **variables):
+        """Start a Python module."""
         return subprocess.Popen(
             [sys.executable, "-m", *command],
             cwd=self.root,
-            env=inherited | paths | variables,
+            env=self.environment(**variables),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -87,10 +109,11 @@ class Copy:
         )
 
     def run(self, *command, **variables):
-        """Run a module as :meth:`start` does, and return the completed process."""
-        process = self.start(*command, **variables)
-        out, err = process.communicate(timeout=LIMIT_S)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        """Run a module in a process that :mod:`forked` forks, and return the completed process."""
+        server = start_server()
+        request = [command, self.environment(**variables), str(self.root)]
+        print(json.dumps(request), file=server.stdin, flush=True)
+        return subprocess.CompletedProcess(command, *json.loads(server.stdout.readline()))
 
     def build(self, *options, **variables):
         """Build the site as the sessions do, without an error or a warning."""
