@@ -99,7 +99,7 @@ def test_a_build_executes_pages_whose_cells_or_files_changed(copy):
     The third build has another environment, as a build of one page or in another language has.
     """
     package, first = copy.root / "src" / "lookup_matmul", {"PYTHONDONTWRITEBYTECODE": ""}
-    copy.write("label", "# Label\n\n(a-label)=\n## A section\n", head=PROSE)
+    copy.write("last", "# Last\n\n(a-label)=\n## A section\n", head=PROSE)
     copy.write("removed", "# Removed\n", head=PROSE)
     built = copy.build(**first)
     assert executed_pages(built) == sorted([*READERS, "unchanged"])
@@ -108,11 +108,12 @@ def test_a_build_executes_pages_whose_cells_or_files_changed(copy):
     assert end == f"Open {(copy.root / 'build' / 'html' / 'index.html').as_uri()}"
     assert len(built.stdout.splitlines()) == 2 + 7
 
-    # Changed cells, new prose, and a label that moves to another page while a page is removed.
+    # Changed cells, new prose, and a label that moves to a page that is read before the one that
+    # had it, while a page is removed.
     copy.edit("docs/module.md", "import VALUE", "import VALUE as VALUE")
     copy.edit("docs/unchanged.md", "First prose.", "Second prose.")
-    copy.write("label", "# Label\n", head=PROSE)
-    copy.write("unlabeled", "# Unlabeled\n\n(a-label)=\n## A section\n", head=PROSE)
+    copy.write("early", "# Early\n\n(a-label)=\n## A section\n", head=PROSE)
+    copy.write("last", "# Last\n", head=PROSE)
     (copy.root / "docs" / "removed.md").unlink()
     assert list(package.glob("__pycache__/module.*.pyc"))  # which is all that the page now reads
     assert executed_pages(copy.build(**first)) == ["module"]

@@ -14,7 +14,7 @@ from _extensions.language.builder import add_language_links, set_base_address
 from _extensions.language.messages import extract_numbers, translate_svg
 from babel.messages.pofile import read_po
 from docutils.utils import new_document
-from scratch import Copy, cell
+from scratch import SPHINX, Copy, cell
 from served import LANGUAGES, ROOT, SOURCES, ask, errors, find, open_page, soup, wait
 from sphinx.errors import ConfigError
 
@@ -106,8 +106,10 @@ def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):
     english = copy.root / "build" / "html"
     site = english / "esperanto"
     site.mkdir(parents=True)
-    built = copy.run("build_site", PYTHONPATH="docs/_tools:src")
-    assert (built.returncode, built.stderr) == (0, "")
+    esperanto = ["build/html/esperanto", "-d", "build/doctrees-eo", "-D", "language=eo"]
+    for options in (["build/html"], esperanto):
+        built = copy.run(*SPHINX[:-1], *options, "-t", "multilingual")
+        assert (built.returncode, built.stderr) == (0, "")
     page = soup(site / "index.html").article
     assert page.h1.get_text().startswith("Linioj")
     assert page.select_one("p:not(.untranslated)").get_text() == "Estas 3."
