@@ -48,5 +48,54 @@ def test_a_check_that_is_never_executed_is_refused(tag):
     """Its assertion would get a tick without having run."""
     metadata = {"tags": ["check", "raises-exception", tag], "expect": "IndexError: a"}
     cell = v4.new_code_cell("assert 1 == 2", metadata=metadata, outputs=[])
-    _, fault = check_cell(cell)
+    _, fault = check_cell(cell, {})
     assert fault == "this cell is tagged check and is never executed; drop one of the tags"
+
+
+@pytest.mark.parametrize(
+    ("tag", "message", "is_accepted"),
+    [
+        ("whole", "f: a 2x3", True),
+        ("whole", "a 2x3", False),
+        ("whole", None, False),
+        ("check", "a 2x3", True),  # a beginning is not recorded
+    ],
+)
+def test_another_torch_raises_what_was_recorded_with_it(tag, message, is_accepted):
+    """The page states the message of the pinned torch, and of others the recording."""
+    metadata = {"tags": ["raises-exception", tag], "expect": "IndexError: a"}
+    cell = v4.new_code_cell("f(x)", metadata=metadata, outputs=_raised(message))
+    kinds, fault = check_cell(cell, {"f(x)": "IndexError: f: a 4x5", "g(x)": "IndexError: a 2x3"})
+    assert (fault is None) is is_accepted
+    assert kinds == ["raises IndexError"]
+
+
+@pytest.mark.parametrize(("message", "is_accepted"), [(None, True), ("a", False)])
+def test_a_cell_may_raise_nothing_if_that_was_recorded(message, is_accepted):
+    """A newer torch may accept what the pinned one refuses."""
+    metadata = {"tags": ["raises-exception", "whole"], "expect": "IndexError: a"}
+    cell = v4.new_code_cell("f(x)", metadata=metadata, outputs=_raised(message))
+    kinds, fault = check_cell(cell, {"f(x)": "no error"})
+    assert (fault is None) is is_accepted
+    assert kinds == ["raises no error"]
+
+
+def _raised(message):
+    return [v4.new_output("error", ename="IndexError", evalue=message)] if message else []
+
+
+@pytest.mark.parametrize(
+    ("expected", "is_accepted"),
+    [
+        ("IndexError: …a 2x", True),
+        ("IndexError: f: a 2x3", True),
+        ("IndexError: …a 4x", False),
+        ("IndexError: a 2x3", False),
+        ("IndexErr: …a", False),
+    ],
+)
+def test_the_beginning_of_a_message_has_the_same_digits(expected, is_accepted):
+    """An ellipsis matches any text there, too."""
+    metadata = {"tags": ["raises-exception"], "expect": expected}
+    cell = v4.new_code_cell("f(x)", metadata=metadata, outputs=_raised("f: a 2x3 and 4x5"))
+    assert (check_cell(cell, {})[1] is None) is is_accepted

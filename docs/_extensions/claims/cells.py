@@ -2,13 +2,14 @@
 
 import ast
 import json
+from collections.abc import Mapping
 from functools import cache
 
 from nbformat import NotebookNode
 from sphinx.locale import _
 
 from _extensions.run.pages import parse_cell, walk_cell
-from _extensions.symptoms.versions import same_message
+from _extensions.symptoms.versions import NO_ERROR, begins_like, same_message
 
 BITS, HOLDS = "equal in every bit", "holds"
 # Labels that readers see; an assertion with any other name "holds".
@@ -96,8 +97,11 @@ def find_kind(node: ast.AST) -> str | None:
     return KINDS.get(name, HOLDS)
 
 
-def check_cell(cell: NotebookNode) -> tuple[list[str], str | None]:
-    """Return the kinds of a cell's checks, and its fault or None."""
+def check_cell(cell: NotebookNode, wordings: Mapping[str, str]) -> tuple[list[str], str | None]:
+    """Return the kinds of a cell's checks, and its fault or None.
+
+    ``wordings`` are the whole messages that were recorded with this torch, by the code of a cell.
+    """
     tags, source = cell.metadata.get("tags", []), cell.source
     kinds, expected = find_kinds(source), str(cell.metadata.get("expect", ""))
     if has_failed(cell):
@@ -106,13 +110,14 @@ def check_cell(cell: NotebookNode) -> tuple[list[str], str | None]:
     if "check" in tags and {"recorded", "skip-execution"} & set(tags):
         return kinds, "this cell is tagged check and is never executed; drop one of the tags"
     if "raises-exception" in tags:
-        fault = _compare_error(cell, expected)
+        wording = wordings.get(source) if "whole" in tags else None
+        fault = _compare_wording(cell, wording) if wording else _compare_error(cell, expected)
         if not fault and could_fail_unseen(source, expected):
             fault = (
                 "an assertion in a cell that is expected to raise could fail unseen; "
                 "move it to a cell of its own, tagged check"
             )
-        return [f"raises {expected.partition(':')[0]}"], fault
+        return [f"raises {(wording or expected).partition(':')[0]}"], fault
     if "expect" in cell.metadata:
         return kinds, "`expect` is in a cell without the tag raises-exception; add the tag"
     if "check" in tags and not kinds:
@@ -149,10 +154,21 @@ def _compare_error(cell: NotebookNode, expected: str) -> str | None:
         )
     if error_text is None:
         return f"this cell was expected to raise and did not; expected {expected!r}, found no error"
-    is_whole = "whole" in cell.metadata.get("tags", [])
-    if same_message(error_text, expected) if is_whole else error_text.startswith(expected):
+    matches = same_message if "whole" in cell.metadata.get("tags", []) else begins_like
+    if matches(error_text, expected):
         return None
     return f"this cell raised another error; expected {expected!r}, found {error_text!r}"
+
+
+def _compare_wording(cell: NotebookNode, wording: str) -> str | None:
+    """Return how the error of a cell differs from the one that was recorded, or None."""
+    error_text = _find_error(cell) or NO_ERROR
+    if same_message(error_text, wording):
+        return None
+    return (
+        f"this cell's error is {error_text!r}, and {wording!r} was recorded with this torch; "
+        "run nox -s wordings -- VERSION"
+    )
 
 
 def _find_error(cell: NotebookNode) -> str | None:

@@ -1,6 +1,8 @@
 """Fold the cells of each page, warn of their faults, and count checks and cited sentences."""
 
 import re
+from importlib.metadata import version as installed
+from pathlib import Path
 from typing import NamedTuple
 
 from docutils import nodes
@@ -13,6 +15,7 @@ from sphinx.util.nodes import get_node_line
 from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
 from _extensions.run.pages import get_page
+from _extensions.symptoms.versions import read_wordings
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"  # the nb_element of a cell
@@ -36,6 +39,7 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     """Fold the cells of one page, warn of their faults, and count checks and cited sentences."""
     docname = app.env.current_document.docname
     page, all_kinds, cited = get_page(app, docname), list[str](), 0
+    wordings = read_wordings(Path(app.srcdir), installed("torch"))
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
     containers = {cell["cell_index"]: cell for cell in cells}
     end = next((k for k, cell in enumerate(page.cells) if has_failed(cell)), len(page.cells))
@@ -43,7 +47,7 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     for index, cell in enumerate(page.cells[: end + 1]):
         if cell.cell_type != "code":
             continue
-        kinds, fault = check_cell(cell)
+        kinds, fault = check_cell(cell, wordings)
         for message in filter(None, (find_stderr_fault(cell), fault)):
             # A removed cell is in no node, and is named by its line in the source.
             LOG.warning(message, location=containers.get(index, (docname, page.lines[index] + 1)))

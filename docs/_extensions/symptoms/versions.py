@@ -9,11 +9,22 @@ from docutils import nodes
 from packaging.version import Version
 from sphinx.locale import _
 
+NO_ERROR = "no error"  # in a recording, of a cell that raised none
+
 
 def same_message(message: str, expected: str) -> bool:
     """Return whether two messages match; digits and addresses may differ, and ``…`` is any text."""
-    parts = (re.escape(_mask_numbers(part)) for part in expected.split("…"))
-    return re.fullmatch(".*".join(parts), _mask_numbers(message), re.DOTALL) is not None
+    pattern = _build_pattern(_mask_numbers(expected))
+    return re.fullmatch(pattern, _mask_numbers(message), re.DOTALL) is not None
+
+
+def begins_like(message: str, expected: str) -> bool:
+    """Return whether a message begins as expected, with the same digits; ``…`` is any text."""
+    return re.match(_build_pattern(expected), message, re.DOTALL) is not None
+
+
+def _build_pattern(expected: str) -> str:
+    return ".*".join(map(re.escape, expected.split("…")))
 
 
 def _mask_numbers(text: str) -> str:
@@ -25,6 +36,20 @@ def read_recordings(docs: Path) -> list[dict[str, Any]]:
     paths = (docs / "wordings").glob("*.json")
     recordings = [json.loads(path.read_text("utf-8")) | {"path": path} for path in paths]
     return sorted(recordings, key=lambda recording: Version(recording["torch"]))
+
+
+def read_wordings(docs: Path, torch: str) -> dict[str, str]:
+    """Return the recorded messages of a torch by code, or none of the pinned one.
+
+    Pages state the messages of the pinned torch themselves.
+    """
+    version = Version(torch).public
+    pins = docs.with_name("constraints.txt").read_text("utf-8").splitlines()
+    path = docs / "wordings" / f"torch-{version}.json"
+    if f"torch=={version}" in pins or not path.exists():
+        return {}
+    messages: dict[str, str] = json.loads(path.read_text("utf-8"))["messages"]
+    return messages
 
 
 def group_by_message(
@@ -78,7 +103,7 @@ def _version_note(
         if untested:
             text = _("Same message in {0} {1}; not tried with {2}.")
         return _paragraph(text.format(library, tested, untested))
-    phrases = {expected: str(_("as above the table")), "no error": str(_("no error"))}
+    phrases = {expected: str(_("as above the table")), NO_ERROR: str(_("no error"))}
     rows = [[versions, phrases.get(message, message)] for versions, message in groups]
     header = [str(_("tried with torch")), str(_("worded as"))]
     return build_table(header, rows, "wordings", "spans")
