@@ -52,9 +52,11 @@ def tests(session: nox.Session) -> None:
     if not any(argument.startswith("tests/package") for argument in session.posargs):
         session.run("python", "docs/_tools/build_site.py")
     before = os.times()
-    session.run("pytest", *PARALLEL, *session.posargs, env=PASSIVE)
-    cpu_seconds = sum(os.times()[2:4]) - sum(before[2:4])  # of child processes
-    session.log(f"The tests took {cpu_seconds:.0f} s of CPU.")
+    try:
+        session.run("pytest", *PARALLEL, *session.posargs, env=PASSIVE)
+    finally:
+        cpu_seconds = sum(os.times()[2:4]) - sum(before[2:4])  # of child processes
+        session.log(f"The tests took {cpu_seconds:.0f} s of CPU.")
 
 
 @nox.session

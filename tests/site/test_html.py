@@ -21,7 +21,7 @@ from _extensions.html.site_files import find_referenced_files
 from _extensions.html.style_sheet import find_names_in_page, find_names_in_script, purge
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
-from hypothesis import given, settings
+from hypothesis import given
 from served import ROOT
 
 FIRST_VISIT_KB, NEXT_VISIT_KB = 150, 40
@@ -172,7 +172,6 @@ RULE = st.builds(
 RULES = st.lists(RULE | RULE.map("@media print{{{}}}".format), min_size=1, max_size=6)
 
 
-@settings(deadline=None)  # a busy machine is slow
 @given(RULES)
 def test_purging_keeps_each_rule_by_itself(rules):
     """Whatever rules precede or follow one, it is kept or dropped alike, and purging is stable."""

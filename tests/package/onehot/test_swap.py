@@ -80,7 +80,7 @@ def step(model, ids):
     return scores
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(models())
 def test_a_swap_and_its_inverse_preserve_outputs_and_state(model_and_ids):
     """Bitwise, with names, ties and ``requires_grad``; no random numbers are drawn."""
@@ -107,7 +107,7 @@ def test_a_swap_and_its_inverse_preserve_outputs_and_state(model_and_ids):
         assert new.is_contiguous()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(models(dtypes=(torch.float32, torch.float64)))
 def test_a_training_step_is_the_same_on_both_sides(model_and_ids):
     """All sums are exact, so tables and gradients are equal, also for padding."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oldest import LOWEST
 from scipy import sparse
@@ -18,7 +18,6 @@ MATRIX = sparse.random_array((6, 9), density=0.3, format="csr", dtype=np.float32
 BAGS = to_bags(MATRIX)  # of float32 and int32
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 6),
     st.integers(1, 9),

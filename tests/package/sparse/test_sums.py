@@ -76,7 +76,7 @@ every_form_and_format = pytest.mark.parametrize(
 
 
 @every_form_and_format
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(sparse_rows(), st.integers(1, 9), st.sampled_from(DTYPES))
 def test_forward_is_the_sparse_product(form, format_name, bags_and_columns, dim, dtype):
     """The result is within the documented bound and has the dtype of the weight."""
@@ -92,7 +92,7 @@ def test_forward_is_the_sparse_product(form, format_name, bags_and_columns, dim,
 
 
 @every_form_and_format
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(sparse_rows(dtypes=[torch.float64]), st.integers(1, 9), st.sampled_from(DTYPES))
 def test_backward_is_the_transposed_product(form, format_name, bags_and_columns, dim, dtype):
     """The gradient of the weight is X.T @ G, that of a value a dot product of rows."""
