@@ -123,6 +123,8 @@ def observe() -> None:
     sys.addaudithook(refuse_programs)
     VisibleModules.hidden = {*os.environ.get(HIDDEN_VARIABLE, "").split()}
     sys.meta_path[:] = [VisibleModules if f is PathFinder else f for f in sys.meta_path]
+    for name in [name for name in sys.modules if name.partition(".")[0] in VisibleModules.hidden]:
+        del sys.modules[name]  # which the process that forked this one had imported
 
 
 if __name__ == "sitecustomize" and LOG_VARIABLE in os.environ:
