@@ -89,7 +89,7 @@ def pythons(session: nox.Session) -> None:
 
 @nox.session
 def newest(session: nox.Session) -> None:
-    """Build the site, and so check every claim, with the newest torch or ``-- torch==2.6.0``."""
+    """Build the site, and so check every claim, with the newest torch or ``-- torch==2.14.1``."""
     install(session, "docs")
     session.install(*(session.posargs or ["--upgrade", "torch"]))
     session.run("python", "docs/_tools/build_site.py")
