@@ -15,8 +15,9 @@ PAGES = [*SOURCES, "search"]
 KINDS = ["index", "explorer", "search", "symptoms", "reference/figures"]
 KINDS += ["tutorials/lookup-is-matmul", "tutorials/is-the-product-ever-faster"]
 EXPLORERS = ["explorer", "tutorials/lookup-is-matmul", "tutorials/sparse-row-is-a-sum"]
-SCRIPTED = ["tutorials/text-both-ways", "tutorials/where-does-the-memory-go"]
-PLACES = [(name, 390) for name in (*KINDS, *SCRIPTED, EXPLORERS[2])]
+SCRIPTED = ["text-both-ways", "where-does-the-memory-go", "where-equality-stops"]
+SCRIPTED += ["backward-is-scatter-add", "sparse-row-is-a-sum"]
+PLACES = [(name, 390) for name in (*KINDS, *(f"tutorials/{name}" for name in SCRIPTED))]
 PLACES += [(name, width) for name in EXPLORERS for width in (320, 768, 1440)]
 # Formulas without the layout of MathML.
 UNRENDERED_FORMULAS = """
