@@ -8,7 +8,6 @@ named cuda- were written after public reports, because they need a GPU.
 
 import gzip
 import re
-import statistics
 import tomllib
 from pathlib import Path
 
@@ -26,13 +25,14 @@ FLOORS = {"tuned": (94, 98), "aside": (83, 95)}
 TRACEBACKS = {
     path.stem: path.read_text("utf-8") for path in Path(__file__).parent.glob("tracebacks/*.txt")
 }
-TIME = """
-const [texts, done] = arguments;
-done(texts.map(text => {
-  const start = performance.now();
-  siteSearch.find(text);
-  return performance.now() - start;
-}));
+# How often the search looks up an entry of a Map for each text.
+COUNT_LOOKUPS = """
+const { get } = Map.prototype;
+let count = 0;
+Map.prototype.get = function(key) { count++; return get.call(this, key); };
+const counts = arguments[0].map(text => { count = 0; siteSearch.find(text); return count; });
+Map.prototype.get = get;
+return counts;
 """
 STATUS = "document.querySelector('.search-status').textContent"
 RESOURCES = "return performance.getEntriesByType('resource').map(entry => entry.name)"
@@ -171,10 +171,10 @@ def test_symptom_page_gives_the_same_answers(browser, site, answers):
 
 
 def test_search_is_fast(search):
-    """The median question is answered in a fraction of the 100 ms that a reader notices."""
+    """Ten thousands of look-ups take a few milliseconds; a reader notices 100."""
     ask(search, ["roofline"])
-    times = search.execute_async_script(TIME, [*QUESTIONS, *TRACEBACKS.values()])
-    assert statistics.median(times) < 20
+    counts = search.execute_script(COUNT_LOOKUPS, [*QUESTIONS, *TRACEBACKS.values()])
+    assert 0 < min(counts) <= max(counts) < 50_000
 
 
 def test_results_show_their_page_and_the_sentence_that_answers(search, section_of):
