@@ -1,8 +1,9 @@
 """Type cells of pages into the plain prompt of Python, and print the fault of each page.
 
-There a blank line ends an indented block, and only a blank line does. Standard input is JSON: for
-each page the optional modules that it needs, and for each cell its line, its code and whether it
-must raise. Each page runs in a process that is forked from one that has imported the packages.
+There a blank line ends an indented block, and only a blank line does. The argument is a file of
+JSON: for each page the optional modules that it needs, and its parts, each of which is typed into a
+new prompt: for each cell its line, its code and whether it must raise. Each page runs in a process
+that is forked from one that has imported the packages. Times are taken of few calls.
 """
 
 import code
@@ -10,6 +11,7 @@ import json
 import os
 import sys
 from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+from functools import partial, partialmethod
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,9 +21,11 @@ import matplotlib.pyplot  # noqa: F401
 import sklearn.linear_model  # noqa: F401
 import torch
 import torch._dynamo  # imported by the first optimizer
+from torch.utils.benchmark import Timer
 
 import lookup_matmul.figures
 import lookup_matmul.sharded  # noqa: F401
+from lookup_matmul import costs
 
 OPTIONAL = {"cloudpickle", "matplotlib", "sklearn"}  # those that some readers lack
 
@@ -52,8 +56,8 @@ def settings():
 
 
 def paste(cells):
-    """Type cells line by line, and return the first fault."""
-    prompt, initial_settings = Prompt({"__name__": "__main__"}), settings()
+    """Type cells line by line into a new prompt, and return the first fault."""
+    prompt = Prompt({"__name__": "__main__"})
     for line, source, raises in cells:
         prompt.error = None
         for number, text in enumerate([*source.splitlines(), ""], start=line):  # noqa: B007
@@ -63,28 +67,42 @@ def paste(cells):
         if prompt.error and not raises:
             return f"{number}: {type(prompt.error).__name__}: {prompt.error}"
         prompt.resetbuffer()
-    changed = settings() != initial_settings
-    return "1: the cells left a default of torch changed" if changed else ""
+    return ""
 
 
-def run_page(needed, cells):
+def take_few_calls():
+    """Shorten all measurements, whose results nobody sees."""
+    costs.time_side_by_side = partial(short_times, costs.time_side_by_side)
+    Timer.blocked_autorange = partialmethod(Timer.blocked_autorange, min_run_time=1e-6)
+
+
+def short_times(time_side_by_side, calls, **_options):
+    """Time two short rounds of calls."""
+    return time_side_by_side(calls, rounds=2, block_s=1e-6)
+
+
+def run_page(needed, parts):
     """Run cells in an empty folder, as if the optional modules that they do not need were missing."""
+    initial_settings = settings()
     for name in [*sys.modules, *OPTIONAL]:
         if name.partition(".")[0] in OPTIONAL - set(needed):
             sys.modules[name] = None
     with TemporaryDirectory() as folder, Path(os.devnull).open("w") as devnull:
         os.chdir(folder)
         os.dup2(devnull.fileno(), sys.stdout.fileno())
-        fault = paste(cells)
+        fault = next(filter(None, map(paste, parts)), "")
         os.chdir("/")
         files = ", ".join(path.name for path in Path(folder).iterdir())
+    if settings() != initial_settings:
+        fault = fault or "1: the cells left a default of torch changed"
     return fault or (f"1: the cells left files behind: {files}" if files else "")
 
 
 def main():
     """Run one page after the other."""
+    take_few_calls()
     results = {}
-    for page, arguments in json.load(sys.stdin).items():
+    for page, arguments in json.loads(Path(sys.argv[1]).read_text("utf-8")).items():
         with ProcessPoolExecutor(1, get_context("fork")) as pool:
             try:
                 results[page] = pool.submit(run_page, *arguments).result()

@@ -35,6 +35,22 @@ def cell(code, options=""):
     return f"```{{code-cell}} ipython3\n{options}{code}\n```\n"
 
 
+def environment(paths, **variables):
+    """Return the variables of a process that finds modules in these folders first."""
+    # With this variable, kernels do not capture what libraries write to standard error.
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+    python_path = os.pathsep.join(map(str, paths))
+    return inherited | {"PYTHONPATH": python_path, "PYTHONDONTWRITEBYTECODE": "1"} | variables
+
+
+def run_forked(root, paths, *command, **variables):
+    """Run a module of a project in a process that :mod:`forked` forks; return what is completed."""
+    server = start_server()
+    request = [command, environment(paths, **variables), str(root)]
+    print(json.dumps(request), file=server.stdin, flush=True)
+    return subprocess.CompletedProcess(command, *json.loads(server.stdout.readline()))
+
+
 @cache
 def start_server():
     """Start the process that forks builds, and end it with this one."""
@@ -88,19 +104,12 @@ class Copy:
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), "utf-8")
 
-    def environment(self, **variables):
-        """Return variables with which Python imports the copy's package, not the installed one."""
-        # With this variable, kernels do not capture what libraries write to standard error.
-        inherited = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
-        paths = {"PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-        return inherited | paths | variables
-
     def start(self, *command, **variables):
-        """Start a Python module."""
+        """Start a Python module that imports the copy's package instead of the installed one."""
         return subprocess.Popen(
             [sys.executable, "-m", *command],
             cwd=self.root,
-            env=self.environment(**variables),
+            env=environment([self.root / "src"], **variables),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -109,11 +118,8 @@ class Copy:
         )
 
     def run(self, *command, **variables):
-        """Run a module in a process that :mod:`forked` forks, and return the completed process."""
-        server = start_server()
-        request = [command, self.environment(**variables), str(self.root)]
-        print(json.dumps(request), file=server.stdin, flush=True)
-        return subprocess.CompletedProcess(command, *json.loads(server.stdout.readline()))
+        """Run a module as :meth:`start` does, but in a fork, and return the completed process."""
+        return run_forked(self.root, [self.root / "src"], *command, **variables)
 
     def build(self, *options, **variables):
         """Build the site as the sessions do, without an error or a warning."""

@@ -2,14 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from _extensions.run.pages import read_page
 from cell_rules import read_cells
-from served import DOCS, SOURCES
+from scratch import run_forked
+from served import DOCS, ROOT, SOURCES
 
 # The modules of packages that a page may need in addition to the wheel's dependencies.
 MODULES = {"scikit-learn": "sklearn", "cloudpickle": "cloudpickle"}
@@ -38,34 +36,37 @@ def documented_needs():
 
 
 def open_cells(name, path):
-    """Return line, code and whether it must raise for each cell, by page or symptom's entry."""
-    pages, source_lines = {name: []}, path.read_text("utf-8").splitlines()
+    """Return line, code and whether it must raise for the open cells of each part of a page.
+
+    A part is the whole page, or an entry of a page of symptoms with the cells above the first entry.
+    """
+    parts, lines = {"": []}, path.read_text("utf-8").splitlines()
     for cell in read_cells(read_page(path, name)):
         if cell.is_open and "skip-execution" not in cell.tags:
-            pages[name].append((cell.line, cell.code, "raises-exception" in cell.tags))
-            if name.startswith("symptoms/"):
-                above = source_lines[cell.line :: -1]
-                title = next((line for line in above if line.startswith("## ")), "")
-                pages.setdefault(f"{name} {title}", []).append(pages[name][-1])
-    imports = pages.pop(f"{name} ", [])  # the cells above the first entry
-    return {page: cells if page == name else imports + cells for page, cells in pages.items()}
+            above = lines[cell.line :: -1] if name.startswith("symptoms/") else []
+            title = next((line for line in above if line.startswith("## ")), "")
+            record = (cell.line, cell.code, "raises-exception" in cell.tags)
+            parts.setdefault(title, []).append(record)
+    first = parts.pop("")
+    return [first + cells for cells in parts.values()] or [first]
 
 
 @pytest.fixture(scope="module")
-def failures():
+def failures(tmp_path_factory):
     """Return the failure of each page, or an empty text, for the faulty ones, too."""
     needs = documented_needs()
     assert needs.keys() == MODULES.keys()
-    pages = {name: [(1, *cell) for cell in cells] for name, (cells, _) in FAULTY.items()}
-    for name, path in SOURCES.items():
-        pages |= open_cells(name, path)
-    assert len([cells for cells in pages.values() if cells]) > 20
+    pages = {name: [[(1, *cell) for cell in cells]] for name, (cells, _) in FAULTY.items()}
+    pages |= {name: open_cells(name, path) for name, path in SOURCES.items()}
+    assert len([parts for parts in pages.values() if any(parts)]) > 20
     runs = {}
-    for name, cells in pages.items():
+    for name, parts in pages.items():
         modules = [MODULES[what] for what, users in needs.items() if name in users]
-        runs[name] = ["matplotlib", *modules], cells
-    command = [sys.executable, str(Path(__file__).with_name("run_cells.py"))]
-    result = subprocess.run(command, input=json.dumps(runs), capture_output=True, text=True)
+        runs[name] = ["matplotlib", *modules], parts
+    path = tmp_path_factory.mktemp("pasted") / "runs.json"
+    path.write_text(json.dumps(runs), "utf-8")
+    paths = [str(ROOT / folder) for folder in ("src", "tests/site")]
+    result = run_forked(ROOT, paths, "run_cells", str(path))
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -73,7 +74,7 @@ def failures():
 def test_open_cells_can_be_pasted(failures):
     """They need no folded cell, no file, and no package that Getting started does not name."""
     messages = [
-        f"docs/{page.split()[0]}.md:{failures[page]}"
+        f"docs/{page}.md:{failures[page]}"
         for page in sorted(failures.keys() - FAULTY.keys())
         if failures[page]
     ]
