@@ -65,7 +65,7 @@ TEXTS = ["sum the tensor over one dim", "Fit a MODEL, fit it!", "naïve an_array
 TEXTS += ["<b>|&"]
 
 
-def test_votes_of_typed_texts_are_the_weighted_sum_of_rows(browser, site, text):
+def test_votes_of_typed_texts_are_the_weighted_sum_of_rows(browser, site):
     """Words, sums and the choice are those of the definition in float64; other words are named."""
     open_page(browser, site.as_uri(), VOTES)
     data = soup(site / f"{VOTES}.html").select_one("svg[data-votes]")["data-votes"]
