@@ -2,7 +2,7 @@
 
 import os
 import re
-import runpy
+import tomllib
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,7 @@ from _extensions.html.fonts import FORMULA_FONT, find_signs, subset_font, subset
 from _extensions.html.style_sheet import find_names_in_page, find_names_in_script, purge
 from _extensions.paths import ROOT
 
-PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "sheet.py"
+PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "palette.toml"
 SHEET = "style.css"
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 FORMULA_SHEET = "formulas.css"  # linked by pages with formulas only
@@ -46,7 +46,7 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     for path in needed:
         if path.suffix == ".js" and not path.relative_to(static).as_posix().startswith(PAGE_TEXTS):
             used |= find_names_in_script(path.read_text("utf-8"))
-    colors = runpy.run_path(str(PALETTE))["COLORS"]  # importing the package would load torch
+    colors = tomllib.loads(PALETTE.read_text("utf-8"))
     properties = ";".join(f"--figure-{name}:{color}" for name, color in colors.items())
     sheets = {PALETTE.name: f'html[data-theme="light"]{{{properties}}}'}
     for name in names:

@@ -1,20 +1,18 @@
 """The colors of all figures, and an SVG sheet for cells, texts, lines and arrows."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 # Defaults; a page may override each with the CSS property --figure-NAME.
-INK, QUIET, LINE = "#1f2328", "#5b626b", "#8c959f"  # texts, texts of less weight, outlines
-PICK, MARK, OTHER = "#ffe2b0", "#9a3b00", "#0550ae"  # a fill, what matters, its alternative
-ROLES = {"ink": INK, "quiet": QUIET, "line": LINE, "pick": PICK, "mark": MARK, "other": OTHER}
-
-# Each stroke is dark enough for text on white; the fill at its index is light enough to write on.
-STROKES = ["#0a52a8", "#963a02", "#116329", "#6f42c1", "#a40e26", "#0e6b74", "#7d4e00", "#99286e"]
-FILLS = ["#dcefff", "#ffe3b3", "#d6f5dc", "#ebdfff", "#ffdcd8", "#cdf3f4", "#fbeeb0", "#ffdcee"]
-COLORS = ROLES | {f"stroke-{k}": color for k, color in enumerate(STROKES)}
-COLORS |= {f"fill-{k}": color for k, color in enumerate(FILLS)}
+COLORS = tomllib.loads(Path(__file__).with_name("palette.toml").read_text("utf-8"))
+INK, QUIET, LINE = COLORS["ink"], COLORS["quiet"], COLORS["line"]
+PICK, MARK, OTHER = COLORS["pick"], COLORS["mark"], COLORS["other"]
+STROKES = [color for name, color in COLORS.items() if name.startswith("stroke-")]
+FILLS = [color for name, color in COLORS.items() if name.startswith("fill-")]
 # What an SVG contains for each color: the page's property, with the default as its fallback.
 CSS_VALUES = {color: f"var(--figure-{name}, {color})" for name, color in COLORS.items()}
 
