@@ -72,7 +72,8 @@ bibtex_default_style = "plain"
 
 html_theme = "sphinx_book_theme"
 html_title = project
-html_static_path = ["_static"]
+html_static_path = ["_static", "_figures"]  # which has scripts beside the drawings that they drive
+exclude_patterns = ["*.py", "__pycache__"]  # of these folders
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css", "frame.css", "explorer.css", "search.css"]
 html_math_renderer = "mathml"

@@ -5,11 +5,12 @@ See page_rules.py and ``docs/_extensions/run/observer/disturb``.
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
 from _extensions.run.pages import Page, parse_cell, walk_cell
+from _extensions.run.requirements import DRAWINGS, is_drawing
 from page_rules import Findings, read_prose
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
@@ -74,17 +75,20 @@ def long_cell(page: Page) -> Findings:
 
 def folded_name(page: Page) -> Findings:
     """Find open code that reads a name of a folded cell, which a reader who pastes it lacks."""
-    folded, pasted = set[str](), set[str]()
+    for line, name in _find_lacking(page, lambda cell: cell.is_open):
+        message = f"{name} is defined in a folded cell, which readers do not paste"
+        yield line, f"{message}; define it in an open cell"
+
+
+def drawing_alone(page: Page) -> Findings:
+    """Find code that needs a drawing's cell, or is in it; a notebook has the picture instead."""
+    for line, name in _find_lacking(page, lambda cell: not is_drawing(cell.code)):
+        message = f"{name} is defined in a cell that imports {DRAWINGS}, which no notebook runs"
+        yield line, f"{message}; define it in another cell"
     for cell in read_cells(page):
-        bound = {*_bound_names(cell)}
-        if not cell.is_open:
-            folded |= bound
-            continue
-        for line, node in cell.nodes(ast.Name):
-            if node.id in folded - pasted - bound:
-                message = f"{node.id} is defined in a folded cell, which readers do not paste"
-                yield line, f"{message}; define it in an open cell"
-        pasted |= bound
+        if is_drawing(cell.code) and (find_kinds(cell.code) or "setup" in cell.tags):
+            message = f"this cell imports {DRAWINGS}, and no notebook runs it"
+            yield cell.line, f"{message}; import in the cell that draws, and check in another"
 
 
 def caption(page: Page) -> Findings:
@@ -101,10 +105,11 @@ def unseeded(page: Page) -> Findings:
     """Find random numbers that differ in each build."""
     is_seeded = False
     for cell in read_cells(page):
-        is_seeded = is_seeded or cell.calls_any(SEEDING)
+        is_seeded_here = is_seeded or cell.calls_any(SEEDING)
+        is_seeded = is_seeded if is_drawing(cell.code) else is_seeded_here
         for line, call in cell.nodes(ast.Call):
             has_generator = any(keyword.arg == "generator" for keyword in call.keywords)
-            if get_name(call) in RANDOM and not is_seeded and not has_generator:
+            if get_name(call) in RANDOM and not is_seeded_here and not has_generator:
                 message = f"{get_name(call)} draws other numbers in each build"
                 yield line, f"{message}; call torch.manual_seed(...) first, or pass a generator"
 
@@ -174,6 +179,20 @@ def cannot_fail(page: Page) -> Findings:
                 )
             elif all(map(_is_constant, operands or [test])) or any(map(_is_constant, alternatives)):
                 yield line, "a constant decides this assertion; assert what the page computed"
+
+
+def _find_lacking(page: Page, is_run: Callable[[Cell], bool]) -> Iterator[tuple[int, str]]:
+    """Yield line and name where cells that run read what only other cells define."""
+    missing, defined = set[str](), set[str]()
+    for cell in read_cells(page):
+        bound = {*_bound_names(cell)}
+        if not is_run(cell):
+            missing |= bound
+            continue
+        for line, node in cell.nodes(ast.Name):
+            if node.id in missing - defined - bound:
+                yield line, node.id
+        defined |= bound
 
 
 def _can_catch(node: ast.AST) -> bool:

@@ -53,7 +53,7 @@ def main(language: str = "", *names: str) -> None:
 def add_code_messages(template: Path) -> None:
     """Add the messages of scripts, HTML templates and extensions to a template."""
     catalog = read_po(BytesIO(template.read_bytes())) if template.exists() else Catalog()
-    for folder in ("_extensions", "_static", "_templates"):
+    for folder in ("_extensions", "_figures", "_static", "_templates"):
         messages = extract_from_dir(ROOT / "docs" / folder, EXTRACTORS, keywords={"_": None})
         for path, line, text, *_ in messages:
             catalog.add(str(text), locations=[(f"docs/{folder}/{path}", line)])

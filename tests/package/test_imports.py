@@ -52,8 +52,8 @@ UNLOADED = {
         "lookup_matmul.memory", "lookup_matmul.sharded", "lookup_matmul.sparse",
     },
     "from lookup_matmul.figures import draw_lookup": {  # pages run again if a loaded module changes
-        "scipy", "matplotlib", "lookup_matmul.figures.axes", "lookup_matmul.figures.bits",
-        "lookup_matmul.figures.pages", "lookup_matmul.figures.plots", "lookup_matmul.figures.points",
+        "scipy", "matplotlib", "lookup_matmul.figures.axes", "lookup_matmul.figures.equality",
+        "lookup_matmul.figures.plots",
     },
 }  # fmt: skip
 # They are empty, or import a module when one of its names is first used.

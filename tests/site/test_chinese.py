@@ -165,7 +165,8 @@ def test_words_in_figures_are_translated_around_their_numbers():
 def test_messages_of_scripts_are_translated(site):
     """``words.js`` has each message of the scripts."""
     words = (site / "zh" / "_static" / "words.js").read_text("utf-8")
-    scripts = "".join(path.read_text("utf-8") for path in (ROOT / "docs" / "_static").glob("*.js"))
+    paths = (ROOT / "docs").glob("_[fs]*/*.js")
+    scripts = "".join(path.read_text("utf-8") for path in paths)
     messages = set(re.findall(r'(?<!\w)_\("([^"]+)"', scripts))
     assert len(messages) > 50
     assert [message for message in messages if f'"{message}": "' not in words] == []

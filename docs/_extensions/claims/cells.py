@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 from sphinx.locale import _
 
 from _extensions.run.pages import parse_cell, walk_cell
+from _extensions.run.requirements import DRAWINGS
 from _extensions.symptoms.versions import NO_ERROR, begins_like, same_message
 
 BITS, HOLDS = "equal in every bit", "holds"
@@ -44,7 +45,7 @@ def has_only_checks(source: str) -> bool:
 
 
 def has_only_glue(source: str) -> bool:
-    """Return whether a cell only passes values to the prose."""
+    """Return whether a cell only passes values or drawings to the prose."""
     body = parse_cell(source).body
     return bool(body) and all(map(is_glue, body))
 
@@ -55,8 +56,9 @@ def calls_glue(source: str) -> bool:
 
 
 def is_glue(statement: ast.stmt) -> bool:
-    """Return whether a statement imports or calls ``glue``."""
-    is_import = isinstance(statement, ast.ImportFrom) and statement.module == "myst_nb"
+    """Return whether a statement calls ``glue``, or imports it or what draws for it."""
+    module = statement.module or "" if isinstance(statement, ast.ImportFrom) else ""
+    is_import = module.partition(".")[0] in ("myst_nb", DRAWINGS)
     return is_import or get_name(_value(statement)) == "glue"
 
 

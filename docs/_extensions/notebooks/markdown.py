@@ -1,5 +1,6 @@
 """Convert docutils nodes to Markdown that any notebook renders, with a warning of unknown nodes."""
 
+import base64
 import re
 from collections.abc import Callable, Iterable
 
@@ -18,6 +19,8 @@ Link = Callable[[nodes.reference], str | None]  # returns the URL, or None to ke
 SKIPPED = (nodes.comment, nodes.meta, nodes.raw, nodes.target, addnodes.index, fold)
 CONTAINERS = (nodes.compound, nodes.container, nodes.figure, PassthroughTextElement)
 EMPHASIS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
+DRAWING = re.compile(r'<svg [^>]*class="drawing"')
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 SPECIAL = re.compile(r"([\\`*_\[\]<>|$~])")
 BLOCK_MARK = re.compile(r"^( *(?:\d+(?=[.)])|(?=#+|[-+])))([-+.)]|#+)(?=\s)", re.MULTILINE)
 
@@ -46,6 +49,8 @@ def to_inline(node: nodes.Node, link: Link) -> str:
 
 def to_blocks(node: nodes.Node, link: Link) -> list[str]:
     """Return the Markdown of a node as blocks: paragraphs, lists, tables, formulas."""
+    if is_svg(node):
+        return [to_image(node.astext())]
     if isinstance(node, SKIPPED) or _is(node, "toctree-wrapper"):
         return []
     if isinstance(node, nodes.literal_block):
@@ -81,6 +86,20 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [BLOCK_MARK.sub(r"\1\\\2", text)] if text else []
     _warn_of_unknown(node)
     return _children(node.children, link)
+
+
+def is_svg(node: nodes.Node) -> bool:
+    """Return whether a node has the SVG of a drawing."""
+    return isinstance(node, nodes.raw) and bool(DRAWING.match(node.astext()))
+
+
+def to_image(svg: str) -> str:
+    """Return an image that contains a drawing; no Jupyter shows an SVG as an attachment."""
+    attributes = dict(ATTRIBUTE.findall(svg))
+    _, _, width, _ = attributes["viewBox"].split()
+    size = f'alt="{attributes["aria-label"]}" width="{1.25 * float(width):.0f}"'  # as on the page
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img {size} src="data:image/svg+xml;base64,{data}">'
 
 
 def _is(node: nodes.Node, name: str) -> bool:

@@ -11,13 +11,15 @@ from urllib.parse import quote, urljoin
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from _extensions.claims.page import CODE
 from _extensions.notebooks.cells import convert_cell, markdown_cell
 from _extensions.notebooks.first_cells import make_first_cells
-from _extensions.notebooks.markdown import Link, to_blocks, to_inline
+from _extensions.notebooks.markdown import Link, is_svg, to_blocks, to_inline
 from _extensions.notebooks.wheel import wheel_address
 from _extensions.run.pages import get_page
+from _extensions.run.requirements import is_drawing
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -27,6 +29,10 @@ ABOUT = """\
 *A notebook of {page}, from the site {project}, version {release}. \
 It runs from top to bottom in Jupyter with Python 3.11 or newer. Collapsed cells check what the \
 text says, prepare the cells below, or draw a figure, which appears when they are run.*"""
+PICTURES = """
+
+*The site drew the pictures in the text; `docs/_figures` of its repository has their code.*"""
+DRAWING = "<details><summary>{summary}</summary>\n\n```python\n{code}\n```\n\n</details>"
 BACKSLASH = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes characters that begin no list here
 
 
@@ -60,7 +66,9 @@ def make_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     title = app.env.titles[docname].astext()
     name = f"[{title}](<{page_url}>)" if page_url else f"the page `{docname}`"
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
-    remaining = [index for index, cell in enumerate(page_cells) if cell.cell_type == "code"]
+    codes = [index for index, cell in enumerate(page_cells) if cell.cell_type == "code"]
+    remaining = [index for index in codes if not is_drawing(page_cells[index].source)]
+    about += PICTURES if len(remaining) < len(codes) else ""
     cells = [
         markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
         *make_first_cells((page_cells[index].source for index in remaining), wheel_address(app)),
@@ -113,6 +121,12 @@ def make_link_resolver(
 def _split_page(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]:
     """Yield the Markdown between cells, and each cell as its index in the page."""
     if isinstance(node, nodes.Element) and _is_cell(node):
+        codes = (block.astext() for block in node.findall(nodes.literal_block))
+        if drawing := next(filter(is_drawing, codes), ""):
+            parts = node.findall(lambda part: is_svg(part) or isinstance(part, nodes.caption))
+            yield from (text for part in parts for text in to_blocks(part, link))
+            yield DRAWING.format(summary=_("code of this figure"), code=drawing)
+            return
         if "skip-execution" in node["cell_metadata"].get("tags", []):
             blocks = (to_blocks(n, link) for n in node.findall(nodes.literal_block))
         else:

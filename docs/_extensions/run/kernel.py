@@ -20,11 +20,11 @@ from nbformat import NotebookNode
 
 from _extensions.run.forked_kernel import ForkedKernel, fork_server
 from _extensions.run.observer.sitecustomize import (
+    FOLDERS_VARIABLE,
     HIDDEN_VARIABLE,
     LOG_VARIABLE,
-    PACKAGE_VARIABLE,
 )
-from _extensions.run.pages import Page, package_folder
+from _extensions.run.pages import FIGURES_FOLDER, Page, observed_folders
 from _extensions.run.requirements import find_hidden_modules
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 
@@ -48,14 +48,14 @@ def prepare_kernels() -> Iterator[Kernels]:
     """
     with TemporaryDirectory(prefix="lookup-") as folder:
         inductor_folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR", f"{gettempdir()}/torchinductor")
-        python_path = [str(OBSERVER_FOLDER), os.environ.get("PYTHONPATH", "")]
+        python_path = [OBSERVER_FOLDER, FIGURES_FOLDER.parent, os.environ.get("PYTHONPATH", "")]
         variables = {
             "IPYTHONDIR": folder,
             "MPLCONFIGDIR": folder,
             "TMPDIR": folder,
             "TORCHINDUCTOR_CACHE_DIR": inductor_folder,
-            "PYTHONPATH": os.pathsep.join(filter(None, python_path)),
-            PACKAGE_VARIABLE: str(package_folder()),
+            "PYTHONPATH": os.pathsep.join(str(path) for path in python_path if path),
+            FOLDERS_VARIABLE: os.pathsep.join(map(str, observed_folders())),
         }
         environment = os.environ | QUIET | variables
         with fork_server(environment) if sys.platform == "linux" else nullcontext() as server:

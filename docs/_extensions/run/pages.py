@@ -27,8 +27,10 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import SphinxError
 
+from _extensions.paths import ROOT
 from _extensions.run.observer.sitecustomize import digest
 
+FIGURES_FOLDER = ROOT / "docs" / "_figures"  # of drawings that one page draws
 FRONT_MATTER = re.compile(r"\A---\n(.*?)^---$", re.DOTALL | re.MULTILINE)
 TITLE = re.compile(r"^# ", re.MULTILINE)
 LINK_TARGET = re.compile(r"^(?:# .*|\(\S+\)=)$", re.MULTILINE)  # a title or label
@@ -188,6 +190,18 @@ def package_folder() -> Path:
     return Path(str(spec.origin)).absolute().parent
 
 
+def observed_folders() -> list[Path]:
+    """Return the folders of which a page may read files: the package, and drawings of pages."""
+    return [package_folder(), FIGURES_FOLDER]
+
+
+def _current_digest(path: str) -> str:
+    """Return the digest of a path that begins with the name of an observed folder."""
+    name, *parts = Path(path).parts
+    (folder,) = (folder for folder in observed_folders() if folder.name == name)
+    return digest(folder.joinpath(*parts))
+
+
 def load_execution(notebook: NotebookNode, cache_path: str) -> tuple[NotebookNode, Run] | None:
     """Return the cells with their outputs, and their run; remove it if it is outdated or failed."""
     cache = _open_cache(cache_path)
@@ -197,7 +211,7 @@ def load_execution(notebook: NotebookNode, cache_path: str) -> tuple[NotebookNod
         return None
     run = Run(**record.data)
     read = run.digests.items()
-    if run.failed or any(digest(package_folder() / path) != value for path, value in read):
+    if run.failed or any(_current_digest(path) != value for path, value in read):
         cache.remove_cache(record.pk)
         return None
     return cache.merge_match_into_notebook(notebook)[1], run

@@ -14,6 +14,8 @@ from packaging.utils import canonicalize_name
 from _extensions.run.pages import find_imports
 
 PACKAGE = "lookup_matmul"
+DRAWINGS = "_figures"  # of single pages, which a reader lacks
+HIDDEN = ["_extensions", "_tools", "conf"]  # that are beside the drawings
 # Subpackages that need more than torch and SciPy: a module, which the extra of that name installs.
 EXTRAS = {"figures": "matplotlib", "sharded": "cloudpickle"}
 
@@ -30,10 +32,10 @@ def find_requirements(sources: Iterable[str]) -> Requirements:
     """Return what cells with these sources require beside the standard library and Jupyter."""
     code = list(sources)
     imported = set().union(*map(find_imports, code))
-    imported -= {*sys.stdlib_module_names, PACKAGE, "IPython", "myst_nb"}
+    imported -= {*sys.stdlib_module_names, PACKAGE, DRAWINGS, "IPython", "myst_nb"}
     # A page that was built without a module only defines functions that import it.
     modules = {name for name in imported if find_spec(name)}
-    extras = [extra for extra in EXTRAS if re.search(rf"\b{extra}\b", "\n".join(code))]
+    extras = [extra for extra in EXTRAS if re.search(rf"\b_?{extra}\b", "\n".join(code))]
     bundled = ["torch", *(EXTRAS[extra] for extra in extras)]
     owners = (_distributions_by_module().get(name, [name])[0] for name in modules)
     return Requirements(
@@ -43,12 +45,17 @@ def find_requirements(sources: Iterable[str]) -> Requirements:
     )
 
 
+def is_drawing(source: str) -> bool:
+    """Return whether a cell draws with a module of the site, so that its notebook has a picture."""
+    return DRAWINGS in find_imports(source)
+
+
 def find_hidden_modules(sources: Iterable[str]) -> list[str]:
     """Return the installed modules that a reader lacks who has these requirements and Jupyter."""
     requirements = find_requirements(sources)
     package = f"lookup-matmul[{','.join(requirements.extras)}]"
     available = find_closure((package, "ipykernel", *requirements.distributions))
-    return sorted(
+    return HIDDEN + sorted(
         name
         for name, owners in _distributions_by_module().items()
         # The kernel has a stand-in for MyST-NB.

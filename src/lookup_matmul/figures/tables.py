@@ -1,10 +1,8 @@
-"""Small tables with each number in a cell: lookups, products, gradients, and blocks of rows."""
-
-from collections.abc import Mapping, Sequence
+"""Small tables with each number in a cell: lookups, products and gradients."""
 
 import torch
 
-from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, cell_x, id_colors
+from lookup_matmul.figures.sheet import QUIET, Drawing, Sheet, cell_x, id_colors
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
 
@@ -103,49 +101,6 @@ The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     sums = ", ".join(f"row {k} is {format_tuple(row)}" for k, row in enumerate(weight_grad))
     return sheet.to_drawing(
         f"{len(targets)} rows arrive. {' '.join(sentences)} The table's gradient: {sums}."
-    )
-
-
-def draw_blocks(
-    columns: Mapping[str, Sequence[str]], ids: torch.Tensor, weight: torch.Tensor
-) -> Drawing:
-    """Draw a table with a block of rows for each categorical column, and one record's rows.
-
-    ``columns`` maps each column to its categories, in the order of the table's rows. ``ids`` has
-    shape (number of picked rows,), ``weight`` (number of categories, embedding dimension), of up to
-    12 rows and 4 columns.
-
-    >>> sizes = {"size": ["small", "large"], "color": ["red"]}
-    >>> draw_blocks(sizes, torch.tensor([1, 2]), torch.tensor([[1.0], [2.0], [0.5]]))
-    One table for size (rows 0 to 1) and color (rows 2 to 2). The record picks row 1, large, \
-and row 2, red; the sum of these rows is (2.5).
-    """
-    dim, tokens, total = weight.shape[1], ids.tolist(), weight[ids].sum(0).tolist()
-    x, width = 132.0, 46.0
-    sheet = Sheet(x + max(dim, 2) * width + 8)
-    y, categories, blocks = 0.0, list[str](), []
-    for block, (name, block_categories) in enumerate(columns.items()):
-        first = len(categories)
-        sheet.text(6, y + 0.5, f"{name}: rows from {first}", QUIET, "start")
-        blocks.append(f"{name} (rows {first} to {first + len(block_categories) - 1})")
-        y += 0.9
-        for k, category in enumerate(block_categories, start=first):
-            # The first four pairs of colors are those of ids in other figures.
-            colors = id_colors(block + 4) if k in tokens else None
-            _, color = colors or ("none", QUIET)
-            sheet.text(x - 28, y + 0.5, category, color, "end", bool(colors))
-            cells = [f"{value:.2f}" for value in weight[k].tolist()]
-            sheet.row(y, str(k), cells, colors, x=x, width=width)
-            y += 1
-        categories += block_categories
-    sheet.line((4, y + 0.3), (x + dim * width, y + 0.3))
-    sheet.text(x - 6, y + 1.1, "sum", INK, "end", True)
-    for j, value in enumerate(total):
-        sheet.cell(x + j * width, y + 0.6, width, f"{value:.2f}", bold=True)
-    rows = ", and ".join(f"row {k}, {categories[k]}" for k in tokens)
-    return sheet.to_drawing(
-        f"One table for {' and '.join(blocks)}. The record picks {rows}; "
-        f"the sum of these rows is ({', '.join(f'{value:.3g}' for value in total)})."
     )
 
 

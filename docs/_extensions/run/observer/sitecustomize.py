@@ -1,4 +1,4 @@
-"""Observe a page's Python processes: log what they read of the package, refuse the network.
+"""Observe a page's Python processes: log what they read of the project, refuse the network.
 
 Programs that a cell starts are refused, too, since nothing observes them, and so are modules that
 the page's notebook does not install.
@@ -17,8 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar
 
-PACKAGE_VARIABLE = "LOOKUP_OBSERVED_PACKAGE"  # the folder whose files are logged
-LOG_VARIABLE = "LOOKUP_READ_LOG"  # the file with a line for each: digest, blank, relative path
+FOLDERS_VARIABLE = "LOOKUP_OBSERVED_FOLDERS"  # whose files are logged
+LOG_VARIABLE = "LOOKUP_READ_LOG"  # the file with a line for each: digest, blank, path
 HIDDEN_VARIABLE = "LOOKUP_HIDDEN_MODULES"  # names of modules, separated by blanks
 LISTING_EVENTS = ("os.listdir", "os.scandir")
 STARTING_EVENTS = ("os.system", "os.exec", "os.posix_spawn", "os.forkpty", "subprocess.Popen")
@@ -40,10 +40,15 @@ def digest(path: Path) -> str:
 
 
 class ReadLogger:
-    """An audit hook that logs each file and folder of the package when it is first read."""
+    """An audit hook that logs each file and folder of some folders when it is first read.
 
-    def __init__(self, package: Path, log: Path) -> None:
-        self.packages = (package, package.resolve())
+    A logged path begins with the name of its folder.
+    """
+
+    def __init__(self, folders: list[Path], log: Path) -> None:
+        self.names = {
+            path: folder.name for folder in folders for path in (folder, folder.resolve())
+        }
         self.log = log
         self.logged = set[Path]()
         log.touch()  # an empty log shows that a process was observed
@@ -59,11 +64,11 @@ class ReadLogger:
         if path.suffix == ".pyc":
             with suppress(ValueError):
                 path = Path(source_from_cache(path))
-        package = next((folder for folder in self.packages if path.is_relative_to(folder)), None)
-        if package and path not in self.logged and path.parent.name != "__pycache__":
+        folder = next((folder for folder in self.names if path.is_relative_to(folder)), None)
+        if folder and path not in self.logged and path.parent.name != "__pycache__":
             self.logged.add(path)
             with self.log.open("a", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(f"{digest(path)} {path.relative_to(package)}\n")
+                file.write(f"{digest(path)} {self.names[folder] / path.relative_to(folder)}\n")
 
 
 def _is_import() -> bool:
@@ -117,8 +122,8 @@ class VisibleModules(PathFinder):
 
 def observe() -> None:
     """Observe this process from now on."""
-    folder, log = Path(os.environ[PACKAGE_VARIABLE]), Path(os.environ[LOG_VARIABLE])
-    sys.addaudithook(ReadLogger(folder, log))
+    folders = [Path(name) for name in os.environ[FOLDERS_VARIABLE].split(os.pathsep)]
+    sys.addaudithook(ReadLogger(folders, Path(os.environ[LOG_VARIABLE])))
     sys.addaudithook(refuse_network)
     sys.addaudithook(refuse_programs)
     VisibleModules.hidden = {*os.environ.get(HIDDEN_VARIABLE, "").split()}

@@ -27,9 +27,6 @@ def draw_points(
     ``rows`` has shape (number of rows, 2). A row with the name "" is a marker. Each row has a group
     from 0 to 3, which determines its color; ``labels`` has a text for each group. ``axes`` are the
     labels of the axes.
-
-    >>> draw_points(torch.eye(2), ["a", "7"], [0, 1], ["letter", "digit"], alt="a and 7 are apart.")
-    a and 7 are apart.
     """
     points = np.array(rows.tolist())
     low, high = points.min(0), points.max(0)

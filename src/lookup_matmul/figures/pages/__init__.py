@@ -1,1 +1,0 @@
-"""Drawings of single pages; each module has the name of its page."""
