@@ -1,9 +1,11 @@
 """Helpers that read the SVG of a drawing, and checks that every drawing must pass."""
 
 import re
-from itertools import groupby
+from itertools import groupby, pairwise
 from xml.etree import ElementTree
 
+import numpy as np
+import pytest
 from layout import assert_layout, contains, shape_box, text_box
 from matplotlib.transforms import Bbox
 
@@ -63,7 +65,9 @@ def assert_valid(drawing: Drawing) -> None:
     assert "background: var(--figure-plate, #ffffff)" in root.get("style", "")
     assert not elements(drawing.svg, "style")  # it would apply to the whole page
     assert size(drawing)[0] <= 360
-    links = r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|href=\"#[\w-]+\""
+    links = (
+        r"var\(--figure-[\w-]+, #[0-9a-f]{6}\)|url\(#[\w-]+\)|(?:href=\"#|data-votes=\")[^\"]+\""
+    )
     assert not re.search(r"#[0-9a-f]{3,6}\b|rgb|black|white", re.sub(links, "", drawing.svg))
     page, marks = Bbox([(0, 0), size(drawing)]), text_boxes(drawing)
     for box in (*marks.values(), *map(shape_box, elements(drawing.svg, "rect"))):
@@ -79,3 +83,30 @@ def text_boxes(drawing: Drawing) -> dict[ElementTree.Element, Bbox]:
     inherited = (re.findall(r'<g [^>]*text-anchor(?:: |=")(\w+)', drawing.svg) or ["start"])[0]
     nodes = [node for node in elements(drawing.svg, "text") if not node.get("transform")]
     return {node: text_box(node, inherited) for node in nodes}
+
+
+def near(expected):
+    """Return an approximation within the rounding of SVG coordinates."""
+    return pytest.approx(np.array(expected), rel=1e-2, abs=1e-2)
+
+
+def markers(svg):
+    """Return x and y of the markers, without ticks, in document order."""
+    uses = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
+    return np.array([attributes(use, "x", "y") for use in uses])
+
+
+def values_at(places, svg, k, *, log=False):
+    """Return the values at some places, as the labels of the x axis (0) or of the y axis (1) say."""
+    labels = [
+        (attributes(tick, "x", "y")[k], float(text_of(text).replace(",", "")))
+        for tick, text in pairwise(elements(svg, "use", "text"))
+        if "figure-line" in (tick.get("style") or "") and re.match("[0-9−]", text.text or "")
+        if (tick.get("x") == text.get("x")) == (k == 0)
+    ]
+    assert 3 <= len(labels) <= 8
+    x, y = np.transpose(labels)
+    slope, start = np.polyfit(x, np.log(y) if log else y, 1)
+    first, last = shape_box(elements(svg, "rect")[0]).get_points()[:, k]
+    assert first <= np.min(places) <= np.max(places) <= last, "outside of the axes"
+    return (np.exp if log else np.array)(slope * np.array(places) + start)

@@ -101,7 +101,7 @@ def test_the_first_cell_installs_from_the_site_or_says_how_to(downloads):
 
 def test_the_first_cell_installs_the_extras_of_the_subpackages_in_use():
     """From the site and from a wheel; a module that the build lacked is not required."""
-    sources = ["from lookup_matmul.figures import draw_bits", "from lookup_matmul import sharded"]
+    sources = ["from lookup_matmul.figures import draw_lookup", "from lookup_matmul import sharded"]
     code = write_requirements(sources, "a.whl")
     assert 'needed = ["lookup_matmul", "torch", "matplotlib", "cloudpickle"]' in code
     assert "pip install 'a.whl[figures,sharded]'" in code

@@ -2,15 +2,23 @@
 
 import math
 import re
-from itertools import pairwise
 
 import numpy as np
 import pytest
-import torch
-from drawings import assert_valid, attributes, elements, text_boxes, text_of, texts, with_colors
-from layout import assert_apart, shape_box
+from drawings import (
+    assert_valid,
+    elements,
+    markers,
+    near,
+    text_boxes,
+    text_of,
+    texts,
+    values_at,
+    with_colors,
+)
+from layout import assert_apart
 
-from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts, draw_points
+from lookup_matmul.figures import draw_curves, draw_intervals, draw_parts
 from lookup_matmul.figures.axes import SERIES_STYLES
 from lookup_matmul.figures.sheet import CSS_VALUES
 
@@ -20,48 +28,18 @@ SMALL = {"lookup": (1.0, 2.0, 4.0), "product": (3.0, 3.0, 3.0)}
 GROUPS = {"small": SMALL, "large": {"lookup": (5.0, 6.0, 7.0)}}
 LIMIT = {"limit": ("bound", 14.0)}
 BARS = {"first": {"lookup": 2.0, "sum": 1.0}, "second": {"sum": 2.0, "a": 1.0, "b": 1.0, "c": 1.0}}
-ROWS = torch.tensor([[0.0, 0.0], [0.1, 0.0], [0.05, 0.01], [9.0, 9.0]])
-NAMES, KINDS, KIND_NAMES = ["a", "e", "", "7"], [0, 0, 1, 2], ["vowels", "none", "digits"]
 # Name: a drawing, and texts in it.
 DRAWINGS = {
     "curves": (draw_curves([1, 10, 100], {"lookup": [1, 2, 4], "product": [3, 9, 27]}, **LABELS, log_x=True, log_y=True), {"lookup", "product", "ids / 0.98765", "time [µs]", "1", "10", "100"}),
     "intervals": (draw_intervals(GROUPS, log_x=True, **LIMIT, **X_LABEL), {"small", "large", "lookup", "product", "bound", "time [µs]"}),
     "parts": (draw_parts(BARS, **X_LABEL), {"first: 3", "second: 5", "lookup", "sum", "a", "b", "c", "time [µs]"}),
-    "points": (draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt="an alt text"), {"a", "e", "7", *KIND_NAMES, "first number of the row", "second number"}),
 }  # fmt: skip
-
-
-def near(expected):
-    """Return an approximation within the rounding of SVG coordinates."""
-    return pytest.approx(np.array(expected), rel=1e-2, abs=1e-2)
 
 
 def straight_lines(svg, width):
     """Return x and y of both ends of the straight lines with a width, in document order."""
     ends = r'd="M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*"[^>]*stroke-width: '
     return [tuple(map(float, line)) for line in re.findall(ends + rf"{width}[;\"]", svg)]
-
-
-def markers(svg):
-    """Return x and y of the markers, without ticks, in document order."""
-    uses = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
-    return np.array([attributes(use, "x", "y") for use in uses])
-
-
-def values_at(places, svg, k, *, log=False):
-    """Return the values at some places, as the labels of the x axis (0) or of the y axis (1) say."""
-    labels = [
-        (attributes(tick, "x", "y")[k], float(text_of(text).replace(",", "")))
-        for tick, text in pairwise(elements(svg, "use", "text"))
-        if "figure-line" in (tick.get("style") or "") and re.match("[0-9−]", text.text or "")
-        if (tick.get("x") == text.get("x")) == (k == 0)
-    ]
-    assert 3 <= len(labels) <= 8
-    x, y = np.transpose(labels)
-    slope, start = np.polyfit(x, np.log(y) if log else y, 1)
-    first, last = shape_box(elements(svg, "rect")[0]).get_points()[:, k]
-    assert first <= np.min(places) <= np.max(places) <= last, "outside of the axes"
-    return (np.exp if log else np.array)(slope * np.array(places) + start)
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
@@ -72,13 +50,12 @@ def test_a_plot_is_valid_and_labels_what_it_contains(name):
     assert not re.search(r'[xy]="\d+\.\d{3}', drawing.svg)
     assert expected <= {text.strip() for text in texts(drawing.svg)}
     assert all("paint-order: stroke" in x.get("style", "") for x in elements(drawing.svg, "text"))
-    if name != "points":  # whose rows may be near each other
-        assert_apart(text_boxes(drawing))
+    assert_apart(text_boxes(drawing))
 
 
 def test_ids_of_two_plots_on_a_page_do_not_collide():
     """The same call returns the same drawing."""
-    first, second, repeated = (draw_points(ROWS, NAMES, KINDS, KIND_NAMES, alt=x) for x in "abb")
+    first, second, repeated = (draw_parts(BARS, x_label="time", alt=alt) for alt in "abb")
     first_ids, second_ids = (set(re.findall(r'\bid="([^"]+)"', x.svg)) for x in (first, second))
     assert not first_ids & second_ids
     assert repeated == second
@@ -145,19 +122,6 @@ def test_numbers_without_a_position_raise(y, log_y):
     """Matplotlib would leave them out without a warning."""
     with pytest.raises(ValueError, match="the plot holds"):
         draw_curves([1, 2], {"a": y}, **LABELS, log_y=log_y)
-
-
-def test_a_row_is_its_name_at_its_numbers_or_a_marker():
-    """A unit has one length; the label of a group is above or below, farther from the middle."""
-    svg = DRAWINGS["points"][0].svg
-    at = {text_of(node): np.array(attributes(node, "x", "y")) for node in elements(svg, "text")}
-    ((x, y),) = markers(svg)
-    points = np.array([at["a"], at["e"], at["7"]]) - (0, 2.85)  # from the line to the middle
-    width, height = np.ptp(points, axis=0)
-    assert 135 < width == near(height)  # more than half of the axes
-    assert values_at([*points[:, 0], x], svg, 0) == near([0, 0.1, 9, 0.05])
-    assert values_at([*points[:, 1], y], svg, 1) == near([0, 0, 9, 0.01])
-    assert at["digits"][1] < at["7"][1] < y < at["a"][1] < at["vowels"][1]
 
 
 @pytest.mark.parametrize(

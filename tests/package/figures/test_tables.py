@@ -13,10 +13,6 @@ from lookup_matmul.figures.sheet import FILLS, STROKES, Sheet, id_colors
 torch.manual_seed(123)
 WEIGHT, IDS = torch.randn(4, 5), torch.tensor([2, 3, 1])
 GRADIENT, LARGE = torch.randn(3, 5), torch.randn(12, 5)
-NUMBER = WEIGHT[3, 0]
-TRUNCATED = (NUMBER.view(torch.int32) & ~0x1FFF).view(torch.float32)
-FORMATS = {"float32": (NUMBER, 23), "TF32": (TRUNCATED, 10), "bfloat16": (NUMBER.bfloat16(), 7)}
-BLOCKS = {"color": ["blue", "red"], "size": ["large", "small"]}
 DRAWINGS = {
     "lookup": figures.draw_lookup(IDS, WEIGHT),
     "large lookup": figures.draw_lookup(torch.arange(12), LARGE),
@@ -26,8 +22,6 @@ DRAWINGS = {
     "narrow equality": figures.draw_equality(torch.tensor([5]), LARGE[:6, :3]),
     "scatter add": figures.draw_scatter_add(torch.tensor([2, 3, 2]), GRADIENT, 4),
     "large scatter add": figures.draw_scatter_add(torch.arange(11, -1, -1), LARGE, 12),
-    "blocks": figures.draw_blocks(BLOCKS, torch.tensor([1, 2]), WEIGHT[:, :4]),
-    "bits": figures.draw_bits(FORMATS),
 }
 
 
@@ -99,30 +93,6 @@ def test_scatter_add_has_the_gradient_of_autograd(padding):
     assert bold_texts(drawing.svg).count("row 2") == (padding is None)
 
 
-def test_blocks_have_each_category_beside_its_row_and_the_sum_of_picked_rows():
-    """Each block has the number of its first row and its own color."""
-    drawing, table = DRAWINGS["blocks"], WEIGHT[:, :4]
-    rows = [
-        [name, str(k), *formatted(table[k], 2)] for k, name in enumerate(chain(*BLOCKS.values()))
-    ]
-    total = ["sum", *formatted(table[1] + table[2], 2)]
-    first, second = ["color: rows from 0"], ["size: rows from 2"]
-    assert text_lines(drawing.svg) == [first, *rows[:2], second, *rows[2:], total]
-    fills = [with_colors(drawing.svg).count(f"fill: var(--figure-fill-{k},") for k in range(8)]
-    assert fills == [0, 0, 0, 0, 4, 4, 0, 0]
-
-
-def test_bits_are_those_in_memory():
-    """A dashed cell replaces each bit that a format lacks."""
-    svg = with_colors(DRAWINGS["bits"].svg)
-    stored = [(NUMBER, 32), (TRUNCATED, 19), (NUMBER.bfloat16(), 16)]
-    expected = [f"{x.float().view(torch.int32).item() & 0xFFFFFFFF:032b}"[:n] for x, n in stored]
-    assert [text for text in texts(svg) if text in "01"] == [*"".join(expected)]
-    assert svg.count("stroke-dasharray: 1 2") == 13 + 16
-    assert svg.count("fill: var(--figure-fill-0,") == 23 + 10 + 7  # bits of the mantissas
-    assert {"-2.83999395", "-2.83984375", "-2.84375", "sign", "exponent"} <= {*texts(svg)}
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [(12345.678, "1e+04"), (-123.4567, "-123.5"), (99.5, "99.5000"), (float("nan"), "nan"), (-0.0, "-0.0000")],
@@ -130,12 +100,6 @@ def test_bits_are_those_in_memory():
 def test_every_number_fits_its_cell(value, text):
     """Four decimals if there is room, else fewer digits."""
     assert text in texts(figures.draw_lookup(torch.tensor([0]), torch.tensor([[value]])).svg)
-
-
-def test_bits_that_a_format_lacks_raise():
-    """They would be missing from the drawing."""
-    with pytest.raises(ValueError, match="expected none set after the first 10"):
-        figures.draw_bits({"a": (torch.tensor(0.1), 10)})
 
 
 def test_wide_outlines_cover_narrow_ones_and_colors_repeat():
