@@ -14,6 +14,7 @@ import lookup_matmul
 FOLDER = Path(lookup_matmul.__file__).parent
 {code}
 print("it is", VALUE)"""
+DRAWING = "../../docs/_figures/drawing.py"  # from the folder of the package
 # For each page the code with which it reads 1 from the package, and the text of a file with which
 # the same code reads 2.
 READERS = {
@@ -33,6 +34,7 @@ READERS = {
         "more",
         "2",
     ),
+    "drawing": ("from _figures.drawing import VALUE", DRAWING, "VALUE = 1 + 1\n"),
 }
 PACKAGE = {
     "__init__.py": "",
@@ -43,6 +45,7 @@ PACKAGE = {
     "files/1": "1",
     "unread.py": "",
     "unchanged.py": "VALUE = 1\n",
+    DRAWING: "VALUE = 1\n",
 }
 # A cell that prints which pages run when it starts, and waits until the pages in {awaited} started.
 MEETING = """import os, time
@@ -104,9 +107,9 @@ def test_a_build_executes_pages_whose_cells_or_files_changed(copy):
     built = copy.build(**first)
     assert executed_pages(built) == sorted([*READERS, "unchanged"])
     beginning, *_, end = built.stdout.splitlines()
-    assert re.fullmatch(r"Running 7 pages, \d at a time\.", beginning)
+    assert re.fullmatch(r"Running 8 pages, \d at a time\.", beginning)
     assert end == f"Open {(copy.root / 'build' / 'html' / 'index.html').as_uri()}"
-    assert len(built.stdout.splitlines()) == 2 + 7
+    assert len(built.stdout.splitlines()) == 2 + 8
 
     # Changed cells, new prose, and a label that moves to a page that is read before the one that
     # had it, while a page is removed.

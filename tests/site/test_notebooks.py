@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from _extensions.notebooks.cells import remove_import_of_glue, select_outputs
 from _extensions.run.pages import load_execution, read_page
-from _extensions.run.requirements import find_closure
+from _extensions.run.requirements import find_closure, is_drawing
 from served import LANGUAGES, ROOT, SOURCES
 
 PAGES = {name: read_page(path, name) for name, path in SOURCES.items()}
@@ -50,6 +50,7 @@ def executed(site):
             for cell in code_cells(execution[0])
             if "skip-execution" not in cell.metadata.get("tags", [])
             and remove_import_of_glue(cell.source)
+            and not is_drawing(cell.source)
         ]
     return cells
 
@@ -82,6 +83,16 @@ def test_a_notebook_has_the_cells_of_its_page(name, notebooks, executed):
         if "remove-output" not in page_cell.metadata.get("tags", []):
             for text, expected in zip(texts(cell), texts(page_cell), strict=True):
                 assert text == expected or (expected.startswith("<svg") and "<svg" not in text)
+
+
+@pytest.mark.parametrize("name", EXECUTED)
+def test_a_notebook_has_a_picture_for_each_drawing_of_the_site(name, notebooks):
+    """A reader has no module that draws it."""
+    drawings = [cell for cell in PAGES[name].cells if is_drawing(cell.source)]
+    cells = [cell for cell in notebooks[name].cells if cell.cell_type == "markdown"]
+    pictures = [cell.source.count('src="data:image/svg+xml;base64,') for cell in cells]
+    assert sum(pictures) == len(drawings)
+    assert "_figures" not in "".join(cell.source for cell in code_cells(notebooks[name]))
 
 
 def link_packages(folder, requirements):

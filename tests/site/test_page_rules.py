@@ -41,6 +41,21 @@ FAULTS = {
     "long page": (f"{'word ' * 1_500}\n", 1, "long-page"),
     "long cell": (cell("\n".join(f"a{k} = {k}" for k in range(16))), 15, "long-cell"),
     "folded name": (cell("import torch", SETUP) + cell("1\ntorch.ones(3)"), 20, "folded-name"),
+    "name of a drawing": (
+        cell("from _figures.a import b\nx = b()") + cell("print(x)"),
+        19,
+        "drawing-alone",
+    ),
+    "drawing that checks": (
+        cell("from _figures.a import b\nassert b() == x", CHECK),
+        16,
+        "drawing-alone",
+    ),
+    "seed of a drawing": (
+        cell("from _figures.a import b\ntorch.manual_seed(0)") + cell("x = torch.rand(3)"),
+        19,
+        "unseeded",
+    ),
     "no seed": (cell("x = torch.rand(3)"), 15, "unseeded"),
     "docstring": (cell("x = 1\nprint(torch.add.__doc__)"), 16, "varying-text"),
     "help": (cell("from pydoc_data.topics import topics"), 15, "varying-text"),

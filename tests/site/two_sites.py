@@ -25,6 +25,18 @@ There are {glue:text}`number:.2f` of them.
 assert seen == 3
 ```
 
+```{code-cell} ipython3
+---
+mystnb:
+  figure:
+    caption: Three cuts.
+    name: fig-cuts
+---
+from _figures.on_many_machines import draw_cuts
+
+draw_cuts(2, 2)
+```
+
 :::{note}
 - one
 - two
