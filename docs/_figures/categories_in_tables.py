@@ -10,7 +10,8 @@ from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
 def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
     """Draw keys, a table of ``size`` rows with shared ones marked, and an arrow from each key."""
-    counts, height = Counter(rows.values()), max(len(rows), size)
+    counts = Counter(rows.values())
+    height = max(len(rows), size)
     key_y, row_y = (
         [1.5 + 1.25 * (k + (height - count) / 2) for k in range(count)]
         for count in (len(rows), size)
@@ -19,7 +20,8 @@ def draw_hashes(rows: Mapping[str, int], size: int) -> Drawing:
     sheet.text(86, 0.4, "keys", QUIET, "end")
     sheet.text(174, 0.4, "rows of the table", QUIET, "start")
     for k, y in enumerate(row_y):
-        is_shared, colors = counts[k] > 1, id_colors(k) if counts[k] else None
+        is_shared = counts[k] > 1
+        colors = id_colors(k) if counts[k] else None
         cell = (174, y - 0.5, 60, f"row {k}", INK if colors else QUIET, is_shared)
         sheet.cell(*cell, colors=colors, stroke_width=2.4 if is_shared else 0.8)
         if is_shared:
@@ -43,10 +45,15 @@ def draw_blocks(
     shape (number of picked rows,), ``weight`` (number of categories, embedding dimension), of up to
     12 rows and 4 columns.
     """
-    dim, tokens, total = weight.shape[1], ids.tolist(), weight[ids].sum(0).tolist()
-    x, width = 132.0, 46.0
+    dim = weight.shape[1]
+    tokens = ids.tolist()
+    total = weight[ids].sum(0).tolist()
+    x = 132.0
+    width = 46.0
     sheet = Sheet(x + max(dim, 2) * width + 8)
-    y, categories, blocks = 0.0, list[str](), []
+    y = 0.0
+    categories = list[str]()
+    blocks = []
     for block, (name, block_categories) in enumerate(columns.items()):
         first = len(categories)
         sheet.text(6, y + 0.5, f"{name}: rows from {first}", QUIET, "start")

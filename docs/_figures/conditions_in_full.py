@@ -6,8 +6,13 @@ import torch
 
 from lookup_matmul.figures.sheet import CELL_HEIGHT, QUIET, Drawing, Sheet, id_colors
 
-EXPONENT, MANTISSA = 8, 23  # bits of float32; TF32 and bfloat16 have the same exponent
-BIT_WIDTH, BIT_HEIGHT, GAP, MARGIN = 9.2, 17.0 / CELL_HEIGHT, 5.0, 4.0
+# Bits of float32; TF32 and bfloat16 have the same exponent.
+EXPONENT = 8
+MANTISSA = 23
+BIT_WIDTH = 9.2
+BIT_HEIGHT = 17.0 / CELL_HEIGHT
+GAP = 5.0
+MARGIN = 4.0
 WIDTH = 2 * MARGIN + (1 + EXPONENT + MANTISSA) * BIT_WIDTH + 2 * GAP
 
 
@@ -17,9 +22,11 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
     Each name maps to a number of shape () and to the size of the format's mantissa, from 0 to 23
     bits, which have the color of the id ``token``. Raise ValueError if any later bit is set.
     """
-    sheet, sentences = Sheet(WIDTH), []
+    sheet = Sheet(WIDTH)
+    sentences = []
     for i, (name, (number, mantissa_bits)) in enumerate(numbers.items()):
-        digits, value = _bits(number, mantissa_bits), f"{number.item():.9g}"  # exact for float32
+        digits = _bits(number, mantissa_bits)
+        value = f"{number.item():.9g}"  # exact for float32
         stored_bits = 1 + EXPONENT + mantissa_bits
         sheet.text(MARGIN, 2 * i + 0.5, name, anchor="start", bold=True)
         sheet.text(WIDTH - MARGIN, 2 * i + 0.5, value, anchor="end")
@@ -28,7 +35,8 @@ def draw_bits(numbers: Mapping[str, tuple[torch.Tensor, int]], *, token: int = 0
             colors = id_colors(token) if EXPONENT < k < stored_bits else None
             position = (_bit_x(k), 2 * i + 1 - 2 / CELL_HEIGHT, BIT_WIDTH, text)
             sheet.cell(*position, height=BIT_HEIGHT, colors=colors, stroke_dasharray=dashes)
-        exponent, mantissa = digits[1 : 1 + EXPONENT], digits[1 + EXPONENT : stored_bits] or "empty"
+        exponent = digits[1 : 1 + EXPONENT]
+        mantissa = digits[1 + EXPONENT : stored_bits] or "empty"
         fewer = f", {MANTISSA - mantissa_bits} bits fewer" if mantissa_bits < MANTISSA else ""
         sentences.append(
             f"{name} {value}: sign {digits[0]}, exponent {exponent}, mantissa {mantissa}{fewer}."

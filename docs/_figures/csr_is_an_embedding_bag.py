@@ -6,7 +6,8 @@ from scipy import sparse
 
 from lookup_matmul.figures.sheet import CELL_HEIGHT, INK, QUIET, Drawing, Sheet, id_colors
 
-X, CELL_WIDTH = 46.0, 32.0  # eight entries fit a phone
+X = 46.0
+CELL_WIDTH = 32.0  # eight entries fit a phone
 POINT = 1 / CELL_HEIGHT
 
 
@@ -45,7 +46,9 @@ def _draw_arrays(
         sheet.text(122, top + y, f"bag: {bag}", anchor="start", bold=True)
     for i, (begin, end) in enumerate(pairwise(offsets)):
         if begin < end:  # an empty row has no bracket, but two offsets at one position
-            x1, x2, y = X + begin * CELL_WIDTH + 3, X + end * CELL_WIDTH - 3, top + 1.85
+            x1 = X + begin * CELL_WIDTH + 3
+            x2 = X + end * CELL_WIDTH - 3
+            y = top + 1.85
             sheet.line((x1, y + 5 * POINT), (x1, y), (x2, y), (x2, y + 5 * POINT))
             sheet.text((x1 + x2) / 2, top + 1.5, f"row {i}")
     for j, (k, value) in enumerate(zip(ids, values, strict=True)):

@@ -7,14 +7,20 @@ import torch
 
 from lookup_matmul.figures.sheet import INK, MARK, OTHER, QUIET, Drawing, Sheet, id_colors, to_steps
 
-TABLE_X, TABLE_WIDTH, MODEL_X, RIGHT = 4.0, 74.0, 152.0, 322.0
-LINE_LENGTH, LINE_HEIGHT = 30, 18.0  # characters and points of a written line
+TABLE_X = 4.0
+TABLE_WIDTH = 74.0
+MODEL_X = 152.0
+RIGHT = 322.0
+LINE_LENGTH = 30  # characters of a written line
+LINE_HEIGHT = 18.0  # points
 
 
 def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) -> Drawing:
     """Draw the way of a text, all but its last token, through a model that uses one table twice."""
-    inputs, targets = ids[:-1].tolist(), ids[1:].tolist()
-    n, sheet = len(inputs), Sheet(RIGHT + 4)
+    inputs = ids[:-1].tolist()
+    targets = ids[1:].tolist()
+    n = len(inputs)
+    sheet = Sheet(RIGHT + 4)
     width = (RIGHT - MODEL_X) / n
     for y, label, texts, cell_ids in (
         (0.1, "text", tokens[:-1], inputs),
@@ -39,7 +45,8 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
     _draw_table(sheet, inputs, sorted({*inputs, *targets}), vocab_size)
     sheet.text(MODEL_X, 3.5, f"lookup: copies {n} rows", anchor="start", bold=True)
     sheet.text(MODEL_X, 10.45, f"product: all {vocab_size:,} rows", anchor="start", bold=True)
-    rows, positions = ", ".join(map(str, inputs)), ", ".join(map(str, range(n)))
+    rows = ", ".join(map(str, inputs))
+    positions = ", ".join(map(str, range(n)))
     losses = ", ".join(f"{token} at position {t}" for t, token in enumerate(targets))
     return sheet.to_drawing(
         f"{', '.join(tokens[:-1])} go in as ids {rows}. The lookup copies rows {rows} of the "
@@ -51,7 +58,9 @@ def draw_both_ends(tokens: Sequence[str], ids: torch.Tensor, vocab_size: int) ->
 
 def _draw_table(sheet: Sheet, inputs: list[int], row_numbers: list[int], vocab_size: int) -> None:
     """Draw the rows of all tokens, with dots for rows between, and arrows into the model."""
-    right, middle, arrow_end = TABLE_X + TABLE_WIDTH, TABLE_X + TABLE_WIDTH / 2, MODEL_X - 4
+    right = TABLE_X + TABLE_WIDTH
+    middle = TABLE_X + TABLE_WIDTH / 2
+    arrow_end = MODEL_X - 4
     height = 1.7 * len(row_numbers) + 0.7
     top = 6.1 - height / 2
     sheet.text(TABLE_X, top - 1.1, "one table,", anchor="start", bold=True)
@@ -59,7 +68,8 @@ def _draw_table(sheet: Sheet, inputs: list[int], row_numbers: list[int], vocab_s
     sheet.cell(TABLE_X, top, TABLE_WIDTH, height=height, stroke_width=1.6)
     for k in range(len(row_numbers) + 1):
         sheet.text(middle, top + 1.7 * k + 0.35, "⋮", QUIET)
-    fork, row_y = right + 9, {token: top + 1.7 * k + 1.2 for k, token in enumerate(row_numbers)}
+    fork = right + 9
+    row_y = {token: top + 1.7 * k + 1.2 for k, token in enumerate(row_numbers)}
     for token, y in row_y.items():
         cell = (TABLE_X, y - 0.5, TABLE_WIDTH, f"row {token}")
         sheet.cell(*cell, bold=True, colors=id_colors(token))
@@ -72,11 +82,16 @@ def _draw_table(sheet: Sheet, inputs: list[int], row_numbers: list[int], vocab_s
 
 def draw_writing(texts: Mapping[int, Mapping[str, str]]) -> Drawing:
     """Draw what models write at several steps, with marks where they differ from the first."""
-    steps, groups, sentences, height = [*texts], [], [], 0.0
+    steps = [*texts]
+    groups = []
+    sentences = []
+    height = 0.0
     marked = f'<tspan style="fill: {MARK}">{{}}</tspan>'
     for step, by_model in texts.items():
-        lines, y = [], LINE_HEIGHT
-        first, names = next(iter(by_model.values())), dict[str, list[str]]()
+        lines = []
+        y = LINE_HEIGHT
+        first = next(iter(by_model.values()))
+        names = dict[str, list[str]]()
         for name, text in by_model.items():
             names.setdefault(text, []).append(name)  # models that write the same share a phrase
             lines.append(_text_line(y, escape(name, quote=False), "font-weight: 700"))

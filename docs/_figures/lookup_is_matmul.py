@@ -9,7 +9,8 @@ import torch
 from lookup_matmul.figures import sheet
 from lookup_matmul.figures.axes import TEXT_OUTLINE
 
-SIZE, MARGIN = 330.0, 46.0  # the margin has room for a name
+SIZE = 330.0
+MARGIN = 46.0  # it has room for a name
 COLORS = (sheet.MARK, sheet.OTHER, sheet.INK)
 NAME = np.array([36.0, 14.0])  # width and height that a name needs
 NEAR = np.array([(25, 0), (-25, 0), (0, 13), (0, -13), (22, 9), (22, -9), (-22, 9), (-22, -9)])
@@ -24,15 +25,20 @@ def draw_training(
     ``tables`` maps steps to tables of shape (number of names, 2); ``groups`` are from 0 to 2.
     """
     frames = torch.stack([*tables.values()]).double().numpy()
-    low, high = frames.min((0, 1)), frames.max((0, 1))
+    low = frames.min((0, 1))
+    high = frames.max((0, 1))
     scale = (SIZE - 2 * MARGIN) / (high - low).max()
     points = (frames - low) * scale + (SIZE - (high - low) * scale) / 2  # y upward
     places = place_names(points)
-    lines, markers, texts = [], [], []
+    lines = []
+    markers = []
+    texts = []
     for k, (name, group) in enumerate(zip(names, groups, strict=True)):
-        x, y = points[:, k, 0], SIZE - points[:, k, 1]
+        x = points[:, k, 0]
+        y = SIZE - points[:, k, 1]
         start = f'x1="{x[0]:.1f}" y1="{y[0]:.1f}"'
-        color, marker = COLORS[group], MARKERS[group]
+        color = COLORS[group]
+        marker = MARKERS[group]
         lines.append(
             f'<line {start} {_write_frames(x2=x, y2=y)} style="stroke: {color}; opacity: 0.5"/>'
         )
@@ -60,7 +66,8 @@ def place_names(points: np.ndarray) -> np.ndarray:
     ``points`` has shape (frames, names, 2), as the result. A name stays where it was in the frame
     before, unless another place hides less.
     """
-    frames, choice = [], np.zeros(points.shape[1], dtype=int)
+    frames = []
+    choice = np.zeros(points.shape[1], dtype=int)
     for frame in points:
         for k in [*range(len(frame))] * 4:  # each name again, after the others have moved
             spots = (frame[k] + NEAR)[:, None]

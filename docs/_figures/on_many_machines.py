@@ -4,7 +4,9 @@ from itertools import product
 
 from lookup_matmul.figures.sheet import QUIET, Drawing, Sheet, id_colors
 
-LABEL_WIDTH, CELL_WIDTH, GAP = 76, 24, 14
+LABEL_WIDTH = 76
+CELL_WIDTH = 24
+GAP = 14
 
 
 def draw_cuts(rows: int, columns: int) -> Drawing:

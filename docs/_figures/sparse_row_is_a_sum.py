@@ -18,9 +18,11 @@ def draw_sum_of_rows(
 ) -> Drawing:
     """Draw the entries of a sparse row beside the named rows of the table that they scale."""
     bags = (ids, torch.tensor([0, len(ids)]), values)
-    total, (vocab_size, dim) = sum_of_rows(bags, weight)[0], weight.shape
+    total = sum_of_rows(bags, weight)[0]
+    vocab_size, dim = weight.shape
     factors = dense_rows(bags, vocab_size)[0].tolist()
-    stored, x = sorted(set(ids.tolist())), 2 * LABEL_WIDTH
+    stored = sorted(set(ids.tolist()))
+    x = 2 * LABEL_WIDTH
     sheet = Sheet(x + dim * CELL_WIDTH + 12)
     for j, column in enumerate(columns):
         sheet.text(x + (j + 0.5) * CELL_WIDTH, 0.5, column, QUIET)

@@ -10,16 +10,24 @@ from lookup_matmul.figures.sheet import INK, MARK, PICK, QUIET, Drawing, Sheet, 
 from lookup_matmul.onehot.forms import one_hot
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear
 
-LEFT, RIGHT = 75, 247  # the middle of each half
-WORD_WIDTH, CHANGE_WIDTH, GAP = 50, 21, 14  # of a word and of a cell in draw_replacements
+# The middle of each half.
+LEFT = 75
+RIGHT = 247
+WORD_WIDTH = 50  # of draw_replacements
+CHANGE_WIDTH = 21  # of its cells
+GAP = 14
 
 
 def draw_swap(ids: torch.Tensor, embedding: nn.Embedding, layer: OneHotLinear) -> Drawing:
     """Draw inputs and outputs of both layers; raise AssertionError if outputs differ."""
     assert_bitwise_equal(layer(ids), embedding(ids))
-    rows, dim, tokens = layer.num_embeddings, layer.embedding_dim, ids.tolist()
-    count, height = len(tokens), 0.55 * len(tokens)
-    layer_top, output_top = 3.5 + height, 5.8 + height
+    rows = layer.num_embeddings
+    dim = layer.embedding_dim
+    tokens = ids.tolist()
+    count = len(tokens)
+    height = 0.55 * len(tokens)
+    layer_top = 3.5 + height
+    output_top = 5.8 + height
     sheet = Sheet(322)
 
     def draw_grid(middle: float, top: float, bit_rows: Sequence[Sequence[int]]) -> None:

@@ -9,7 +9,10 @@ from matplotlib import style
 from lookup_matmul.figures.axes import PLOT_STYLE, SERIES_STYLES, create_figure, to_drawing
 from lookup_matmul.figures.sheet import Drawing
 
-WIDTH, LEFT, BOTTOM = 270.0, 48.0, 42.0  # points, of the plot and of the labels beside it
+# Points, of the plot and of the labels beside it.
+WIDTH = 270.0
+LEFT = 48.0
+BOTTOM = 42.0
 LINE_HEIGHT = 14.0  # points
 
 
@@ -29,9 +32,11 @@ def draw_points(
     labels of the axes.
     """
     points = np.array(rows.tolist())
-    low, high = points.min(0), points.max(0)
+    low = points.min(0)
+    high = points.max(0)
     room = max(*(high - low), 1e-6) * np.array([0.08, 0.2])  # for labels
-    low, high = low - room, high + room
+    low = low - room
+    high = high + room
     height = WIDTH * (high - low)[1] / (high - low)[0]  # a unit has one length on both axes
     with style.context(PLOT_STYLE):
         size = WIDTH + LEFT, height + BOTTOM

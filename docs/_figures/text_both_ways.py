@@ -10,7 +10,9 @@ import torch
 
 from lookup_matmul.figures.sheet import INK, MARK, QUIET, Drawing, Sheet, id_colors
 
-LABEL_WIDTH, CELL_WIDTH, WIDTH = 86.0, 58.0, 330.0
+LABEL_WIDTH = 86.0
+CELL_WIDTH = 58.0
+WIDTH = 330.0
 WORD = re.compile(r"\w\w+")  # as scikit-learn's vectorizers
 
 
@@ -18,12 +20,14 @@ def draw_column_votes(
     words: Sequence[str], weight: torch.Tensor, classes: Sequence[str]
 ) -> Drawing:
     """Draw the row of each word; shades grow with positive numbers, and the largest is bold."""
-    sheet, votes = Sheet(WIDTH), []
+    sheet = Sheet(WIDTH)
+    votes = []
     column_x = [LABEL_WIDTH + j * CELL_WIDTH for j in range(len(classes))]
     for x, name in zip(column_x, classes, strict=True):
         sheet.text(x + CELL_WIDTH / 2, 0.5, name, QUIET)
     for y, (word, row) in enumerate(zip(words, weight, strict=True), start=1):
-        largest, texts = int(row.argmax()), list(map(_format, row))
+        largest = int(row.argmax())
+        texts = list(map(_format, row))
         sheet.text(LABEL_WIDTH - 6, y + 0.5, word, anchor="end", bold=True)
         for j, (x, value) in enumerate(zip(column_x, row, strict=True)):
             # Pale shades, so that the number stays legible in dark mode.
@@ -61,7 +65,8 @@ def draw_message_votes(
 
 def draw_offsets(words: Sequence[str], offsets: Sequence[int]) -> Drawing:
     """Draw the words of several texts in one row, and where each begins, with CSR's last offset."""
-    sheet, width = Sheet(WIDTH), (WIDTH - LABEL_WIDTH - 10) / len(words)
+    sheet = Sheet(WIDTH)
+    width = (WIDTH - LABEL_WIDTH - 10) / len(words)
     edges = [LABEL_WIDTH + offset * width for offset in offsets]
     for y, label in ((1.5, "ids"), (2.8, "offsets")):
         sheet.text(LABEL_WIDTH - 14, y, label, QUIET, "end")

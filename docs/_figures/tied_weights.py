@@ -9,7 +9,8 @@ from torch import nn
 from lookup_matmul.equality import shares_storage
 from lookup_matmul.figures.sheet import INK, QUIET, Drawing, Sheet, id_colors
 
-X, CELL_WIDTH = 4.0, 25.0
+X = 4.0
+CELL_WIDTH = 25.0
 
 
 def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tensor) -> Drawing:
@@ -31,7 +32,8 @@ def draw_memory_order(embedding_weight: torch.Tensor, linear_weight: torch.Tenso
         sheet.text(x, 0.5, f"{name} {weight.shape[0]} × {weight.shape[1]}", QUIET, "start")
         for i in range(len(weight)):
             draw_numbers(x, 1.0 + i, weight[i], tokens[i])
-    top, sentences = max(rows, dim) + 1.0, []
+    top = max(rows, dim) + 1.0
+    sentences = []
     for name, _, weight, tokens in layers:
         numbers = weight.as_strided((rows * dim,), (1,))  # in the order of memory
         tokens = torch.empty_strided(weight.shape, weight.stride(), dtype=torch.int64).copy_(tokens)
@@ -52,7 +54,8 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     owners = [next(v for v in parameters if shares_storage(w, v)) for w in weights.values()]
     memories = {weight: m for m, weight in enumerate(dict.fromkeys(owners))}
     links = [(parameters[w], memories[v]) for w, v in zip(weights.values(), owners, strict=True)]
-    sheet, name_y = Sheet(326), [1.7 + 1.4 * i for i in range(len(links))]
+    sheet = Sheet(326)
+    name_y = [1.7 + 1.4 * i for i in range(len(links))]
     parameter_y, memory_y = (
         [
             fmean(y for t, y in zip(targets, name_y, strict=True) if t == k)
@@ -77,7 +80,9 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
         sheet.arrow((121, y), (138, parameter_y[p]))
         sheet.arrow((214, parameter_y[p]), (234, memory_y[m]))
         sentences.append(f"{name} is Parameter {p + 1} on memory {m + 1}.")
-    names, boxes, strips = len(links), len(parameters), len(memories)
+    names = len(links)
+    boxes = len(parameters)
+    strips = len(memories)
     return sheet.to_drawing(
         f"{names} name{'s' * (names > 1)}, {boxes} Parameter{'s' * (boxes > 1)}, "
         f"{strips} {'memory' if strips == 1 else 'memories'}. {' '.join(sentences)}"

@@ -4,7 +4,8 @@ import torch
 
 from lookup_matmul.figures.sheet import MARK, QUIET, Drawing, Sheet
 
-X, CELL_WIDTH = 24.0, 36.0
+X = 24.0
+CELL_WIDTH = 36.0
 
 
 def draw_moves(moved: torch.Tensor, used: torch.Tensor, alt: str) -> Drawing:

@@ -10,7 +10,8 @@ from lookup_matmul.onehot.forms import lookup, one_hot_matmul
 
 def draw_nan_reach(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     """Draw a table, its one-hot product and its lookup, and mark each number that is not finite."""
-    tokens, (vocab_size, dim) = ids.tolist(), weight.shape
+    tokens = ids.tolist()
+    vocab_size, dim = weight.shape
     right = cell_x(max(4, dim))
     product_top = vocab_size + 2.5
     lookup_top = product_top + len(tokens) + 1.5

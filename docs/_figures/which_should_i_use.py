@@ -4,7 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from lookup_matmul.figures.sheet import INK, MARK, PICK, QUIET, Drawing, Sheet
 
-LEFT, RIGHT, BOX_WIDTH, BOX_HEIGHT, ROW_HEIGHT = 2.0, 194.0, 156.0, 1.9, 19.0
+LEFT = 2.0
+RIGHT = 194.0
+BOX_WIDTH = 156.0
+BOX_HEIGHT = 1.9
+ROW_HEIGHT = 19.0
 STEP = BOX_HEIGHT + 1.1  # from one question to the next, with room for the arrow and its answer
 
 Question = tuple[str, str, str, str]  # text, answer that ends here, its choice, the other answer
@@ -12,7 +16,9 @@ Question = tuple[str, str, str, str]  # text, answer that ends here, its choice,
 
 def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Drawing:
     """Draw the questions of each heading, in which one answer leads right, and the choice below."""
-    sheet, sentences, y = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT), list[str](), 0.0
+    sheet = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT)
+    sentences = list[str]()
+    y = 0.0
     for heading, (questions, last_choice) in groups.items():
         sheet.text(LEFT, y + 0.5, heading, QUIET, "start")
         y += 1.1
@@ -20,7 +26,8 @@ def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Draw
             number = len(sentences) + 1
             _draw_box(sheet, LEFT, y, f"{number}. {question}")
             _draw_box(sheet, RIGHT, y, choice, is_choice=True)
-            middle, below = y + BOX_HEIGHT / 2, y + BOX_HEIGHT
+            middle = y + BOX_HEIGHT / 2
+            below = y + BOX_HEIGHT
             sheet.arrow((LEFT + BOX_WIDTH, middle), (RIGHT, middle))
             sheet.text((LEFT + BOX_WIDTH + RIGHT) / 2, middle - 0.4, ending)
             sheet.arrow((LEFT + 24, below), (LEFT + 24, y + STEP))

@@ -17,7 +17,8 @@ def draw_differences(outputs: Mapping[str, torch.Tensor], *, labels: Sequence[st
     shared_rows = min(len(first), len(second))
     differs = bits_differ(first[:shared_rows], second[:shared_rows])
     labels = labels or [f"row {i}" for i in range(max(len(first), len(second)))]
-    sheet, top = Sheet(cell_x(first.shape[1]) + 8), 0.0
+    sheet = Sheet(cell_x(first.shape[1]) + 8)
+    top = 0.0
     for name, rows in texts.items():
         sheet.caption(top + 0.5, name)
         for i, row in enumerate(rows):

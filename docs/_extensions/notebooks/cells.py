@@ -51,7 +51,8 @@ def markdown_cell(source: str) -> dict[str, Any]:
 
 def _summarize(cell: nbformat.NotebookNode) -> str:
     """Return the summary of the page's fold; Jupyter shows the first line of a collapsed cell."""
-    tags, expected = cell.metadata.get("tags", []), str(cell.metadata.get("expect", ""))
+    tags = cell.metadata.get("tags", [])
+    expected = str(cell.metadata.get("expect", ""))
     if "check" in tags:
         error = f"raises {expected.partition(':')[0]}"
         kinds = [error] if "raises-exception" in tags else find_kinds(cell.source)

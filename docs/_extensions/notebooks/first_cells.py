@@ -47,7 +47,8 @@ def make_first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
 
 def write_requirements(sources: list[str], wheel: str) -> str:
     """Return the code that installs the modules that a page imports, or says how to."""
-    requirements, is_url = find_requirements(sources), "://" in wheel
+    requirements = find_requirements(sources)
+    is_url = "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
         extras=f"[{','.join(requirements.extras)}]" if requirements.extras else "",
         wheel=wheel,

@@ -57,7 +57,8 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         language = node.get("language", "default").replace("default", "")
         return [f"```{language}\n{node.astext().rstrip()}\n```"]
     if isinstance(node, nodes.math_block):
-        latex, number = node.astext().strip(), node.get("number")
+        latex = node.astext().strip()
+        number = node.get("number")
         tag = f" \\tag{{{number}}}" if number else ""
         return [latex if latex.startswith("\\begin{align") else f"$$\n{latex}{tag}\n$$"]
     if isinstance(node, nodes.bullet_list | nodes.enumerated_list):
@@ -112,7 +113,8 @@ def _is(node: nodes.Node, name: str) -> bool:
 def code_span(text: str) -> str:
     """Return a code span, delimited by more backticks than the text has in a row."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence, space = "`" * (longest + 1), " " if "`" in text else ""
+    fence = "`" * (longest + 1)
+    space = " " if "`" in text else ""
     return f"{fence}{space}{text}{space}{fence}"
 
 
@@ -121,7 +123,8 @@ def _children(children: Iterable[nodes.Node], link: Link) -> list[str]:
 
 
 def _list(node: nodes.Element, link: Link) -> str:
-    items, start = [], node.get("start", 1)
+    items = []
+    start = node.get("start", 1)
     for number, item in enumerate(node.children, start):
         mark = f"{number}. " if isinstance(node, nodes.enumerated_list) else "- "
         text = "\n\n".join(_children(item.children, link)).replace("\n", "\n" + " " * len(mark))

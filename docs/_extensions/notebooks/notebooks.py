@@ -42,7 +42,8 @@ def write_page_notebook(
     """Write the notebook of a page that has one."""
     if tree is None or app.builder.name != "html":
         return
-    notebook, page = app.outdir / f"{docname}.ipynb", get_page(app, docname)
+    notebook = app.outdir / f"{docname}.ipynb"
+    page = get_page(app, docname)
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
         cells = make_cells(app, docname, tree)

@@ -32,7 +32,7 @@ def find_requirements(sources: Iterable[str]) -> Requirements:
     """Return what cells with these sources require beside the standard library and Jupyter."""
     code = list(sources)
     imported = set().union(*map(find_imports, code))
-    imported -= {*sys.stdlib_module_names, PACKAGE, DRAWINGS, "IPython", "myst_nb"}
+    imported -= {*sys.stdlib_module_names, PACKAGE, DRAWINGS, *HIDDEN, "IPython", "myst_nb"}
     # A page that was built without a module only defines functions that import it.
     modules = {name for name in imported if find_spec(name)}
     extras = [extra for extra in EXTRAS if re.search(rf"\b_?{extra}\b", "\n".join(code))]
@@ -66,7 +66,8 @@ def find_hidden_modules(sources: Iterable[str]) -> list[str]:
 @cache
 def find_closure(requirements: tuple[str, ...]) -> set[str]:
     """Return the canonical names of distributions and of all that they require here."""
-    pending, visited = [*requirements], set[str]()
+    pending = [*requirements]
+    visited = set[str]()
     while pending:
         requirement = Requirement(pending.pop())
         if str(requirement) in visited:

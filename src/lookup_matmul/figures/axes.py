@@ -48,7 +48,8 @@ def create_figure(width: float, height: float, **options: Any) -> Figure:
 
 def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     """Convert the figure of ``ax``; raise ValueError for a number without a position."""
-    figure, buffer = ax.get_figure(root=True), io.StringIO()
+    figure = ax.get_figure(root=True)
+    buffer = io.StringIO()
     assert figure is not None
     _check_positions(ax)
     figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})

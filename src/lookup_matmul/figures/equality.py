@@ -8,7 +8,10 @@ from lookup_matmul.equality import assert_bitwise_equal
 from lookup_matmul.figures.sheet import Drawing, Sheet, id_colors
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
 
-ROW_HEIGHT, CELL_WIDTH, ONE_HOT_WIDTH, LABEL_WIDTH = 22.0, 46.0, 24.0, 46.0
+ROW_HEIGHT = 22.0
+CELL_WIDTH = 46.0
+ONE_HOT_WIDTH = 24.0
+LABEL_WIDTH = 46.0
 
 
 def draw_equality(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
@@ -26,7 +29,9 @@ Both give: (1.50, -2.00, 3.00).
     """
     rows = lookup(ids, weight)
     assert_bitwise_equal(one_hot_matmul(ids, weight), rows)
-    tokens, count, (vocab_size, dim) = ids.tolist(), len(ids), weight.shape
+    tokens = ids.tolist()
+    count = len(ids)
+    vocab_size, dim = weight.shape
     encoding = [list(map(str, row)) for row in one_hot(ids, vocab_size, dtype=torch.int64).tolist()]
     one_hot_width = vocab_size * ONE_HOT_WIDTH
     right = LABEL_WIDTH + max(dim * CELL_WIDTH, 2.5 * CELL_WIDTH + one_hot_width)
@@ -36,7 +41,8 @@ Both give: (1.50, -2.00, 3.00).
     for k in range(vocab_size):
         draw_row(1 + k, f"row {k}", _format(weight[k]), id_colors(k) if k in tokens else None)
 
-    top, output_top = vocab_size + 3.4, vocab_size + count + 5.6
+    top = vocab_size + 3.4
+    output_top = vocab_size + count + 5.6
     one_hot_x = right - one_hot_width
     middles = (LABEL_WIDTH + CELL_WIDTH / 2, one_hot_x + one_hot_width / 2)
     for x, title in zip(middles, ("look up", "multiply: X W"), strict=True):

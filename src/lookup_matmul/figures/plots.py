@@ -53,7 +53,8 @@ def draw_curves(
 
 def _list_axes(x_label: str, lines: float, line_height: float, top_margin: float) -> Axes:
     """Return axes whose y counts lines from the top."""
-    size, bottom_margin = lines * line_height, 42
+    size = lines * line_height
+    bottom_margin = 42
     height = size + top_margin + bottom_margin
     box = (12 / WIDTH, bottom_margin / height, 1 - 30 / WIDTH, size / height)
     ax = axes.create_figure(WIDTH, height).add_axes(box)

@@ -9,15 +9,21 @@ from pathlib import Path
 
 # Defaults; a page may override each with the CSS property --figure-NAME.
 COLORS = tomllib.loads(Path(__file__).with_name("palette.toml").read_text("utf-8"))
-INK, QUIET, LINE = COLORS["ink"], COLORS["quiet"], COLORS["line"]
-PICK, MARK, OTHER = COLORS["pick"], COLORS["mark"], COLORS["other"]
+INK = COLORS["ink"]
+QUIET = COLORS["quiet"]
+LINE = COLORS["line"]
+PICK = COLORS["pick"]
+MARK = COLORS["mark"]
+OTHER = COLORS["other"]
 STROKES = [color for name, color in COLORS.items() if name.startswith("stroke-")]
 FILLS = [color for name, color in COLORS.items() if name.startswith("fill-")]
 # What an SVG contains for each color: the page's property, with the default as its fallback.
 CSS_VALUES = {color: f"var(--figure-{name}, {color})" for name, color in COLORS.items()}
 
 FONT_SIZE = 11.0  # a number with sign and four decimals fits a cell and is legible on a phone
-CELL_WIDTH, CELL_HEIGHT, LABEL_WIDTH = 49.0, 26.0, 42.0
+CELL_WIDTH = 49.0
+CELL_HEIGHT = 26.0
+LABEL_WIDTH = 42.0
 BOTTOM_MARGIN = 8.0
 HYPHEN_OF_NUMBER = re.compile(r"(?<!\w)-(?=\d)")  # not the hyphen of a range or a name
 Style = dict[str, str | float]
@@ -57,7 +63,9 @@ class Sheet:
     """
 
     def __init__(self, width: float, row_height: float = CELL_HEIGHT) -> None:
-        self.width, self._row_height, self._bottom = width, row_height, 0.0
+        self.width = width
+        self._row_height = row_height
+        self._bottom = 0.0
         self._shapes: list[tuple[float, str]] = []  # stroke width, element
         self._texts: list[str] = []
 
@@ -92,7 +100,8 @@ class Sheet:
         **style: str | float,
     ) -> None:
         """Draw a rectangle from its upper left corner; ``style`` takes the keys of SHAPE_STYLE."""
-        top, bottom = self._to_points(row), self._to_points(row + height)
+        top = self._to_points(row)
+        bottom = self._to_points(row + height)
         rectangle = {"x": x, "y": top, "width": width, "height": bottom - top}
         if colors:
             style = {"fill": colors[0], "stroke": colors[1], **style}
@@ -139,7 +148,8 @@ class Sheet:
         bend = min(bend, 2 * (self.width - 2 - a.real) / abs(b - a))
         control = (a + b) / 2 - 1j * bend * (b - a)
         direction = (b - control) / abs(b - control)
-        a, b = a + 2 * (control - a) / abs(control - a), b - 2 * direction
+        a = a + 2 * (control - a) / abs(control - a)
+        b = b - 2 * direction
         wings = [b - direction * side for side in (4.2 + 2.1j, 4.2 - 2.1j)]
         points = [f"{_format(p.real)} {_format(p.imag)}" for p in (a, control, b, *wings)]
         path = "M{0}Q{1} {2}M{3}L{2}L{4}".format(*points)

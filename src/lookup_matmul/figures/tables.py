@@ -16,7 +16,8 @@ def draw_lookup(ids: torch.Tensor, weight: torch.Tensor) -> Drawing:
     A table with 2 rows of 2 numbers. Id 1 picks row 1: (1.5000, -2.0000). No arithmetic is done.
     """
     rows = lookup(ids, weight)
-    tokens, (vocab_size, dim) = ids.tolist(), weight.shape
+    tokens = ids.tolist()
+    vocab_size, dim = weight.shape
     right = cell_x(dim) + 1
     sheet = Sheet(right + 47)
     sheet.caption(0.5, f"weight: {vocab_size} rows × {dim} columns")
@@ -44,9 +45,11 @@ def draw_one_hot_product(token: int, weight: torch.Tensor) -> Drawing:
 Row 1 of the table is multiplied by 1: (1.5000, -2.0000). The sum is (1.5000, -2.0000). \
 2 of 4 multiplications are by zero.
     """
-    product, (vocab_size, dim) = one_hot_matmul(torch.tensor([token]), weight)[0], weight.shape
+    product = one_hot_matmul(torch.tensor([token]), weight)[0]
+    vocab_size, dim = weight.shape
     factors = one_hot(torch.tensor(token), vocab_size, dtype=torch.int64).tolist()
-    colors, right = id_colors(token), cell_x(dim)
+    colors = id_colors(token)
+    right = cell_x(dim)
     sheet = Sheet(right + 40)
     sheet.caption(0.5, f"one-hot row of id {token}, upright, × weight")
     for k, factor in enumerate(factors):
@@ -80,14 +83,16 @@ def draw_scatter_add(
 (2.0000) arrives for id 1 and is added into row 1. \
 The table's gradient: row 0 is (0.0000), row 1 is (2.5000).
     """
-    targets, dim = ids.tolist(), grad_output.shape[1]
+    targets = ids.tolist()
+    dim = grad_output.shape[1]
     colors = {k: id_colors(k) for k in targets if k != padding_idx}
     summands = grad_output.detach() * torch.tensor([k in colors for k in targets]).unsqueeze(1)
     weight_grad = grad_output.new_zeros(vocab_size, dim).index_add(0, ids, summands)
     right = cell_x(dim) + 1
     sheet = Sheet(max(right + 69, 230))
     sheet.caption(0.5, "G: a row arrives for each id")
-    top, sentences = len(targets) + 2.0, []
+    top = len(targets) + 2.0
+    sentences = []
     for n, k in enumerate(targets):
         sheet.row(1 + n, f"id {k}", format_values(grad_output[n]), colors.get(k))
         verb = f"is added into row {k}" if k in colors else "is left out, as padding"
