@@ -123,12 +123,9 @@ def _split_page(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]
     """Yield the Markdown between cells, and each cell as its index in the page."""
     if isinstance(node, nodes.Element) and _is_cell(node):
         codes = (block.astext() for block in node.findall(nodes.literal_block))
-        if drawing := next(filter(is_drawing, codes), ""):
-            parts = node.findall(lambda part: is_svg(part) or isinstance(part, nodes.caption))
-            yield from (text for part in parts for text in to_blocks(part, link))
-            yield DRAWING.format(summary=_("code of this figure"), code=drawing)
-            return
-        if "skip-execution" in node["cell_metadata"].get("tags", []):
+        if code := next(filter(is_drawing, codes), ""):
+            blocks = _convert_drawing(node, link, code)
+        elif "skip-execution" in node["cell_metadata"].get("tags", []):
             blocks = (to_blocks(n, link) for n in node.findall(nodes.literal_block))
         else:
             yield int(node["cell_index"])
@@ -141,6 +138,13 @@ def _split_page(node: nodes.Node, link: Link, depth: int) -> Iterator[str | int]
             yield from _split_page(child, link, depth + isinstance(node, nodes.section))
     else:
         yield from to_blocks(node, link)
+
+
+def _convert_drawing(node: nodes.Element, link: Link, code: str) -> Iterator[list[str]]:
+    """Yield the picture of a cell, its caption, and its code, which a reader cannot run."""
+    for part in node.findall(lambda part: is_svg(part) or isinstance(part, nodes.caption)):
+        yield to_blocks(part, link)
+    yield [DRAWING.format(summary=_("code of this figure"), code=code)]
 
 
 def _is_cell(node: nodes.Node) -> bool:
