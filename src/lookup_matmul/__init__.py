@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lookup_matmul.diagnosis.compare import compare
     from lookup_matmul.diagnosis.first_difference import ModuleDifference, first_difference
-    from lookup_matmul.diagnosis.layers import Layer
+    from lookup_matmul.diagnosis.inputs import Layer
     from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
     from lookup_matmul.equality import (
         assert_bitwise_equal,
@@ -40,7 +40,7 @@ __all__ = [
 # Modules are imported on first use: the benchmark needs neither the sparse forms nor compare.
 MODULES = {
     "Agreement": "diagnosis.report", "Bags": "sparse.bags", "Cause": "diagnosis.report",
-    "Comparison": "diagnosis.report", "Layer": "diagnosis.layers",
+    "Comparison": "diagnosis.report", "Layer": "diagnosis.inputs",
     "ModuleDifference": "diagnosis.first_difference", "OneHotLinear": "onehot.one_hot_linear",
     "Rows": "sparse.bags", "allocated_bytes": "memory", "assert_bitwise_equal": "equality",
     "assert_within": "equality", "check_bags": "sparse.bags", "check_ids": "inputs",

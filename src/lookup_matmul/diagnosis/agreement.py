@@ -6,39 +6,58 @@ import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from lookup_matmul.diagnosis import report
-from lookup_matmul.diagnosis.inputs import Batch, Tolerance
-from lookup_matmul.diagnosis.layers import Side
-from lookup_matmul.diagnosis.report import Agreement
-from lookup_matmul.diagnosis.run import Outcome, Pair, compute_output, describe_error, renormalize
+from lookup_matmul.diagnosis.case import (
+    Case,
+    Outcome,
+    Side,
+    compute_output,
+    describe_error,
+    renormalize,
+)
+from lookup_matmul.diagnosis.report import Agreement, Tolerance
 from lookup_matmul.equality import bits_differ, difference, rounding_bound
 
 
-def compare_outputs(pair: Pair) -> Agreement:
-    first, second = map(pair.outcome, pair.sides)
-    return compare_outcomes(first, second, pair.tolerance, _bound_outputs(pair))
+def compare_outputs(case: Case) -> Agreement:
+    first, second = (case.run(side) for side in case.sides)
+    return compare_outcomes(first, second, case.tolerance, _bound_outputs(case))
 
 
-def compare_gradients(pair: Pair) -> Agreement:
-    """Compare the gradients of both tables for one random gradient of the outputs."""
-    (a, a_layout, a_bound), (b, b_layout, b_bound) = (_find_gradient(pair, s) for s in pair.sides)
-    if a.output is None or b.output is None:
-        return compare_outcomes(a, b, pair.tolerance)
-    layouts = "" if a_layout == b_layout else f"layout {a_layout} in a, {b_layout} in b"
-    rows = min(len(a.output), len(b.output))  # no id asks for rows that only one table has
-    bound = a_bound[:rows] + b_bound[:rows] if a_bound.shape[1] == b_bound.shape[1] else 0.0
-    outcomes = (Outcome(a.output[:rows]), Outcome(b.output[:rows]))
-    return compare_outcomes(*outcomes, pair.tolerance, bound, layouts)
+def is_representative(part: Case, case: Case) -> bool:
+    """Return whether products of parts of the tables are those of the whole, up to rounding."""
+    part = replace(part, autocast=None)
+    case = replace(case, autocast=None)
+    for few, all_rows in zip(part.products, case.products, strict=True):
+        outputs = [part.run(few).output, case.run(all_rows).output]
+        tensors = [output for output in outputs if output is not None]
+        if len(tensors) == 2:
+            gap = difference(*tensors).nan_to_num(0.0, 0.0)  # a part has not every row with NaN
+            if (gap > _bound_outputs(replace(part, a=few, b=few))).any():
+                return False
+    return True
+
+
+def compare_gradients(case: Case) -> Agreement:
+    """Compare the gradients of both tables for one random gradient of the outputs.
+
+    They are computed for the rows that were read; those of all others are zero.
+    """
+    first, second = (_compute_gradient(case, side) for side in case.sides)
+    agreement = compare_outcomes(first, second, case.tolerance, first.bound + second.bound)
+    if agreement.total:
+        agreement = replace(agreement, total=case.shared_size * case.a.table.shape[1])
+    if agreement.first is not None:
+        row, column = agreement.first
+        agreement = replace(agreement, first=(int(case.a.rows[row]), column))
+    return agreement
 
 
 def compare_outcomes(
-    first: Outcome,
-    second: Outcome,
-    tolerance: Tolerance,
-    bound: torch.Tensor | float = 0.0,
-    mismatch: str = "",
+    first: Outcome, second: Outcome, tolerance: Tolerance, bound: torch.Tensor | float = 0.0
 ) -> Agreement:
-    """Compare two outcomes. Numbers may differ by ``bound``; a ``mismatch`` is a difference."""
-    a, b = first.output, second.output
+    """Compare two outcomes whose numbers may differ by ``bound`` because of rounding."""
+    a = first.output
+    b = second.output
     if a is None or b is None:
         failures = {"a": first.failure, "b": second.failure}
         texts = [f"{name} {failure}" for name, failure in failures.items() if failure]
@@ -46,17 +65,18 @@ def compare_outcomes(
     if a.shape != b.shape:
         reason = f"shape {tuple(a.shape)} in a, {tuple(b.shape)} in b"
         return Agreement(report.DIFFERENT, reason=reason)
+    pairs = {"layout": (first.layout, second.layout), "dtype": (a.dtype, b.dtype)}
+    reasons = [f"{name} {x} in a, {y} in b" for name, (x, y) in pairs.items() if x != y]
     gap = difference(a, b).nan_to_num(torch.inf, torch.inf)
     gap = gap.masked_fill(a.isnan() & b.isnan(), 0.0)
     rounding = torch.as_tensor(bound, dtype=torch.float64, device=gap.device)
     allowance = torch.maximum(rounding, tolerance.atol + tolerance.rtol * b.double().abs())
     # A bound that overflows allows no infinity.
     mask = (gap > allowance) | gap.isinf()
-    dtypes = f"dtype {a.dtype} in a, {b.dtype} in b" if a.dtype != b.dtype else ""
     verdict = report.DIFFERENT
-    if not mismatch and not mask.any():
+    if first.layout == second.layout and not mask.any():
         mask = gap > rounding
-        if dtypes or mask.any():
+        if reasons or mask.any():
             verdict = report.TOLERANCE if any(tolerance) else report.DIFFERENT
         elif (mask := bits_differ(a, b)).any():
             verdict = report.ROUNDING if rounding.any() else report.VALUE
@@ -68,7 +88,7 @@ def compare_outcomes(
         differing=int(mask.sum()),
         largest=float(gap.max()) if a.numel() else 0.0,
         bound=float(rounding.max()) if rounding.numel() else 0.0,
-        reason="; ".join(filter(None, (mismatch, dtypes))),
+        reason="; ".join(reasons),
         **tolerance._asdict(),
     )
     if not agreement.differing:
@@ -77,85 +97,71 @@ def compare_outcomes(
     return replace(agreement, first=index, values=(float(a[index]), float(b[index])))
 
 
-def _find_gradient(pair: Pair, side: Side) -> tuple[Outcome, str, torch.Tensor]:
-    """Return the gradient of a table, its layout, and the bound of its rounding."""
-    no_bound = torch.zeros(0, 0)
+def _compute_gradient(case: Case, side: Side) -> Outcome:
     if not side.requires_grad:
-        return Outcome(failure="has no gradient: its table does not require one"), "", no_bound
+        return Outcome(failure="has no gradient: its table does not require one")
     try:
-        leaf = renormalize(side, pair.batch).clone().requires_grad_()
-        with torch.enable_grad(), pair.autocast_context():
-            output = compute_output(side, pair.batch, leaf)
+        leaf = renormalize(case, side).clone().requires_grad_()
+        with torch.enable_grad(), case.autocast_context():
+            output = compute_output(case, side, leaf)
         # Positive numbers, whose product with a zero is never a negative zero.
         generator = torch.Generator("cpu").manual_seed(0)
         numbers = torch.rand(output.shape, generator=generator, device="cpu") + 0.5
         output_gradient = numbers.to(output.device, output.dtype)
         (gradient,) = torch.autograd.grad(output, leaf, output_gradient)
     except (NotImplementedError, RuntimeError) as error:
-        return Outcome(failure=describe_error(error)), "", no_bound
-    bound = _bound_gradient(side, pair.batch, output_gradient)
-    return Outcome(gradient.to_dense()), str(gradient.layout).removeprefix("torch."), bound
+        return Outcome(failure=describe_error(error))
+    terms = output_gradient.flatten(0, -2)[case.bag_indices]
+    counts, sums = _sum_magnitudes(case, side, terms, case.find_positions(side), len(side.table))
+    bound = _compute_rounding_factors(counts, side.table.dtype) * sums
+    rows = case.shared_rows  # no id asks for rows that only one table has
+    layout = str(gradient.layout).removeprefix("torch.")
+    return Outcome(gradient.to_dense()[rows], layout=layout, bound=bound[rows])
 
 
-def _bound_outputs(pair: Pair) -> torch.Tensor | float:
+def _bound_outputs(case: Case) -> torch.Tensor | float:
     """Bound the rounding of both outputs, or return 0.0 if no bound applies."""
-    batch, sides = pair.batch, pair.with_table
-    has_sums = batch.bags.weights is not None or bool((batch.bags.offsets.diff() > 1).any())
-    is_rounded = has_sums or any(side.relative_error for side in sides)
-    if not is_rounded or any(batch.out_of_range(len(side.table)).any() for side in sides):
+    has_sums = case.has_values or bool((case.bags.offsets.diff() > 1).any())
+    is_rounded = has_sums or any(side.relative_error for side in case.with_table)
+    if not is_rounded or case.out_of_range(case.shared_size).any():
         return 0.0
-    bounds = [_bound_output(side, batch) for side in sides]
+    bounds = [_bound_output(case, side) for side in case.with_table]
     if len({bound.shape for bound in bounds}) != 1:
         return 0.0
     # A callable is taken to round as much as the side with a table.
     return sum(bounds[1:], bounds[0]) * (2 if len(bounds) == 1 else 1)
 
 
-def _bound_output(side: Side, batch: Batch) -> torch.Tensor:
-    counts = batch.bags.offsets.diff()
-    rows = side.table[batch.bags.ids].nan_to_num(0.0, 0.0, 0.0)
-    sums = _sum_magnitudes(rows, batch.bags.weights, batch.bag_indices, len(counts))
+def _bound_output(case: Case, side: Side) -> torch.Tensor:
+    rows = side.table[case.find_positions(side)].nan_to_num(0.0, 0.0, 0.0)
+    size = len(case.bags.offsets) - 1
+    counts, sums = _sum_magnitudes(case, side, rows, case.bag_indices, size)
     if side.bias is not None:
-        sums = sums + side.bias.double().abs()
-    terms = counts + _count_extra_roundings(side, batch) + (side.bias is not None)
-    dtype = side.table.dtype
+        counts += 1
+        sums += side.bias.double().abs()
+    factors = _compute_rounding_factors(counts, side.table.dtype) + side.relative_error
     # The theorem excludes underflow, which costs at most the smallest normal number per term.
-    underflow = terms.unsqueeze(1) * torch.finfo(dtype).smallest_normal
-    factors = _compute_rounding_factors(terms, dtype).unsqueeze(1) + side.relative_error
-    bound = factors * sums + underflow
-    if side.kind == "EmbeddingBag" and batch.by_offsets and not side.include_last_offset:
+    bound = factors * sums + counts.unsqueeze(1) * torch.finfo(side.table.dtype).smallest_normal
+    if side.kind == "EmbeddingBag" and case.by_offsets and not side.include_last_offset:
         return F.pad(bound, (0, 0, 0, 1))  # the output has one more row, an empty bag
-    return bound.reshape(*batch.shape, -1)
-
-
-def _bound_gradient(side: Side, batch: Batch, output_gradient: torch.Tensor) -> torch.Tensor:
-    """Bound the rounding of a table's gradient, shape (vocabulary size, embedding dimension)."""
-    ids, _, weights = batch.bags
-    rows = output_gradient.flatten(0, -2)[batch.bag_indices]
-    sums = _sum_magnitudes(rows, weights, ids, len(side.table))
-    counts = torch.bincount(ids, minlength=len(sums))
-    counts += _count_extra_roundings(side, batch) * (counts > 0)
-    return _compute_rounding_factors(counts, side.table.dtype).unsqueeze(1) * sums
+    return bound.reshape(*case.shape, -1)
 
 
 def _sum_magnitudes(
-    rows: torch.Tensor, weights: torch.Tensor | None, indices: torch.Tensor, size: int
-) -> torch.Tensor:
-    """Add up the absolute values of rows, times those of their weights, by their indices."""
-    terms = rows.double().abs()
-    if weights is not None:
-        terms = terms * weights.double().abs().unsqueeze(1)
-    return terms.new_zeros(size, terms.shape[1]).index_add_(0, indices, terms)
+    case: Case, side: Side, terms: torch.Tensor, targets: torch.Tensor, size: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Count the roundings of sums of terms times the values, and add up their absolute values."""
+    magnitudes = terms.double().abs()
+    counts = torch.bincount(targets, minlength=size)
+    extra = int(side.mode == "mean")
+    if case.bags.weights is not None:  # each is converted and multiplied before it is added
+        magnitudes *= case.bags.weights.double().abs().unsqueeze(1)
+        extra += 1 + (case.bags.weights.dtype != side.table.dtype)
+    sums = magnitudes.new_zeros(size, terms.shape[1]).index_add_(0, targets, magnitudes)
+    return counts + extra * (counts > 0), sums
 
 
-def _count_extra_roundings(side: Side, batch: Batch) -> int:
-    """Count the roundings of a term before it is added: product, conversion, division."""
-    weights = batch.bags.weights
-    is_converted = weights is not None and weights.dtype != side.table.dtype
-    return (weights is not None) + is_converted + (side.mode == "mean")
-
-
-def _compute_rounding_factors(terms: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    counts, indices = torch.unique(terms.clamp(min=1), return_inverse=True)
-    bounds = [rounding_bound(count, dtype) for count in counts.tolist()]
-    return torch.tensor(bounds, dtype=torch.float64, device=terms.device)[indices]
+def _compute_rounding_factors(counts: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    numbers, indices = torch.unique(counts.clamp(min=1), return_inverse=True)
+    factors = [rounding_bound(number, dtype) for number in numbers.tolist()]
+    return torch.tensor(factors, dtype=torch.float64, device=counts.device)[indices].unsqueeze(1)

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
 
-from lookup_matmul.diagnosis import causes_of_numbers as numbers
-from lookup_matmul.diagnosis import causes_of_options as options
-from lookup_matmul.diagnosis import causes_of_tables as tables
-from lookup_matmul.diagnosis import search
-from lookup_matmul.diagnosis.agreement import compare_gradients, compare_outcomes, compare_outputs
-from lookup_matmul.diagnosis.inputs import read_batch, read_tolerance
-from lookup_matmul.diagnosis.layers import Layer, read_side
-from lookup_matmul.diagnosis.report import NOT_COMPARABLE, VALUE, Cause, Comparison
-from lookup_matmul.diagnosis.run import Pair, call_function
-from lookup_matmul.diagnosis.search import MeasureAgreement, ProposeRemedies, Remedy
+from lookup_matmul.diagnosis import numbers, options, tables
+from lookup_matmul.diagnosis.agreement import (
+    compare_gradients,
+    compare_outcomes,
+    compare_outputs,
+    is_representative,
+)
+from lookup_matmul.diagnosis.case import Case
+from lookup_matmul.diagnosis.inputs import Layer, read_case, read_side, read_tolerance
+from lookup_matmul.diagnosis.report import (
+    NOT_COMPARABLE,
+    VALUE,
+    Cause,
+    Comparison,
+    agrees_at_least,
+)
+from lookup_matmul.diagnosis.search import Proposal, Remedy, explain, find_remedies
 from lookup_matmul.sparse.bags import Rows
 
-# From the most specific to the least: copying the table makes any two layers agree.
-CAUSES = (
-    tables.layout, options.out_of_range_ids, options.row_width, numbers.dtype, tables.row_order,
-    options.last_offset, options.bag_mode, options.ignored_values, options.bias,
-    options.padding_row, options.max_norm, numbers.autocast, numbers.not_finite,
-    numbers.negative_zero, numbers.subnormal, numbers.matmul_precision, numbers.row_scale,
-    tables.weights,
+# In the order in which their remedies are applied.
+OPTIONS = (
+    options.out_of_range_ids, options.row_width, options.dtype, options.autocast,
+    options.output_options, options.bias, options.padding_row, options.max_norm,
 )  # fmt: skip
 
 
@@ -50,6 +54,11 @@ def compare(
     summed, or with a tolerance if ``|a - b| <= atol + rtol * |b|``. With ``gradients=True``, those
     of the tables are compared once the outputs agree.
 
+    Remedies are tried on copies of the rows that were read. Of the whole tables, a product reads
+    its own; the search for another order and the evidence for other weights read both about ten
+    times, in parts; and only if a product of fewer rows is another, as with a reduced precision,
+    are they copied.
+
     Raise TypeError for other layers and inputs, a layer with a forward of its own, a dtype without
     products, a tolerance that is not a number, and gradients of a function; and ValueError for
     hooks, a weight that is computed or missing, several devices or ``meta``, an empty or
@@ -59,81 +68,99 @@ def compare(
     >>> [cause.name for cause in report.causes], report.verdict, report.after.verdict
     (['bias', 'weights'], 'different', 'equal in every bit')
     """
-    first, second = read_side("a", a), read_side("b", b)
-    batch = read_batch(ids_or_rows, bag_ids="EmbeddingBag" in (first.kind, second.kind))
-    pair = Pair(first, second, batch, read_tolerance(atol, rtol))
-    devices = {side.name: side.table.device for side in pair.with_table}
-    devices["the input"] = device = pair.batch.bags.ids.device
+    case = read_case(read_side("a", a), read_side("b", b), ids_or_rows)
+    case = replace(case, tolerance=read_tolerance(atol, rtol))
+    devices = {side.name: side.table.device for side in case.with_table}
+    devices["the input"] = device = case.bags.ids.device
     if len(set(devices.values())) > 1:
         listing = ", ".join(f"{name} is on {device}" for name, device in devices.items())
         raise ValueError(f"{listing}; expected one device; move them with .to(...).")
-    if gradients and pair.callables:
+    if gradients and case.callables:
         raise TypeError(
-            f"gradients=True with {first.label} and {second.label}, expected two with a table, "
+            f"gradients=True with {case.a.label} and {case.b.label}, expected two with a table, "
             "which receives the gradient; pass the layer instead of a function."
         )
     if torch.is_autocast_enabled(device.type):
-        pair = replace(pair, autocast=torch.get_autocast_dtype(device.type))
+        case = replace(case, autocast=torch.get_autocast_dtype(device.type))
     with (
         torch.random.fork_rng([device] if device.type == "cuda" else []),
         torch.inference_mode(False),
         torch.no_grad(),
         torch.autocast(device.type, enabled=False),
     ):
-        return _compare(pair, gradients)
+        return _compare(case, gradients)
 
 
-def _compare(pair: Pair, with_gradients: bool) -> Comparison:
-    dims_differ = len({side.table.shape[1] for side in pair.with_table}) > 1
-    is_hopeless = dims_differ and not [*tables.layout(pair)]
-    possible_causes = () if is_hopeless or not pair.with_table else CAUSES
-    outputs, repaired = _explain(pair, possible_causes, compare_outputs)
-    causes, notes = outputs.causes, _note_ids_like_rows(pair)
+def _compare(case: Case, with_gradients: bool) -> Comparison:
+    # A lookup reads only the rows of the ids, a product every row.
+    case = case.read([side for side in case.with_table if side.kind != "Linear"])
+    before = compare_outputs(case)
+    part = case
+    if with_gradients or not agrees_at_least(before):
+        part = case.read(case.with_table)
+        if not is_representative(part, case):
+            part = case.read(case.with_table, every_row=True)
+    outputs, repaired = explain(before, part, _propose, compare_outputs)
+    if outputs.causes:
+        outputs = replace(outputs, after=compare_outputs(repaired.restore_products(part)))
+    causes = outputs.causes
+    notes = _note_ids_like_rows(case)
     if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
-        causes = tuple(_to_cause(remedy, pair, False) for remedy in options.out_of_range_ids(pair))
-    causes = (*_find_unrepeatable(pair), *causes)
-    if not search.agrees_at_least(outputs.before):
-        notes += _note_callables(pair)
+        causes = tuple(r.describe(verified=False) for r in options.out_of_range_ids(case))
+    causes = (*_find_unrepeatable(case), *causes)
+    if not agrees_at_least(before):
+        notes += _note_callables(case)
         if not causes or any(cause.name == "weights" for cause in causes):
-            notes += _note_pattern(pair)
-    if is_hopeless:
+            notes += _note_pattern(case)
+    if not outputs.candidates and len({side.whole.shape[1] for side in case.with_table}) > 1:
         notes.append("the embedding dimensions differ, which no remedy fixes")
     gradients = None
-    if with_gradients and search.agrees_at_least(outputs.after, VALUE):
-        gradients, _ = _explain(repaired, options.GRADIENT_CAUSES, compare_gradients)
+    if with_gradients and agrees_at_least(outputs.after, VALUE):
+        before = compare_gradients(repaired)
+        gradients, _ = explain(before, repaired, _propose_for_gradients, compare_gradients)
     elif with_gradients:
         notes.append("the gradients were not compared, since the outputs do not agree")
     return replace(outputs, causes=causes, notes=tuple(notes), gradients=gradients)
 
 
-def _explain(
-    pair: Pair, causes: Sequence[ProposeRemedies], measure: MeasureAgreement
-) -> tuple[Comparison, Pair]:
-    """Return the comparison, and the pair with all remedies."""
-    before = measure(pair)
-    if search.agrees_at_least(before):
-        return Comparison(before, before), pair
-    remedies, names = search.find_remedies(pair, causes, measure)
-    repaired = search.apply_remedies(pair, remedies)
-    causes_named = [
-        _to_cause(remedy, search.apply_remedies(pair, remedies[:i] + remedies[i + 1 :]))
-        for i, remedy in enumerate(remedies)
-    ]
-    return Comparison(before, measure(repaired), tuple(causes_named), tuple(names)), repaired
+def _propose_for_gradients(case: Case) -> Iterator[Proposal]:
+    yield Proposal([], case, find_remedies(case, [options.gradient_options]))
 
 
-def _to_cause(remedy: Remedy, pair: Pair, verified: bool = True) -> Cause:
-    """Return the cause, with the evidence in a pair that has all other remedies."""
-    evidence = remedy.evidence if isinstance(remedy.evidence, str) else remedy.evidence(pair)
-    return Cause(remedy.name, evidence, remedy.advice, verified)
+def _propose(case: Case) -> Iterator[Proposal]:
+    """Yield the likelier remedies first: those for options and input, with few others."""
+    arrangements = []
+    for arrangement, arranged in tables.arrange(case):
+        if len({side.whole.shape[1] for side in arranged.with_table}) == 1:
+            arrangements.append((arrangement, arranged))
+            find = _find_for_function if case.callables else _find_for_tables
+            yield from (Proposal(arrangement, arranged, remedies) for remedies in find(arranged))
+    # Copied weights would hide an order, so tables that have one are arranged first.
+    arrangements.sort(key=lambda pair: pair[1].b.order is None)
+    for arrangement, arranged in arrangements if not case.callables else ():
+        for causes in (OPTIONS, (*OPTIONS, numbers.special_numbers)):
+            for copy in (tables.copy_to_b, tables.copy_to_a):
+                yield Proposal(arrangement, arranged, find_remedies(arranged, [*causes, copy]))
 
 
-def _find_unrepeatable(pair: Pair) -> Iterator[Cause]:
-    for side in pair.callables:
-        with pair.autocast_context():
-            second = call_function(side, pair.batch)
-        repeat = compare_outcomes(pair.outcome(side), second, pair.tolerance)
-        if pair.outcome(side).failure or search.agrees_at_least(repeat):
+def _find_for_tables(case: Case) -> Iterator[list[Remedy]]:
+    yield find_remedies(case, [*OPTIONS, numbers.special_numbers])
+    yield find_remedies(case, [*OPTIONS, numbers.special_numbers, numbers.row_scale])
+
+
+def _find_for_function(case: Case) -> Iterator[list[Remedy]]:
+    """Yield all, none, one and all but one, since a function may have some of the options."""
+    for causes in (numbers.special_numbers, numbers.other_form):
+        remedies = find_remedies(case, [*OPTIONS, causes])
+        yield from (remedies, [], *([remedy] for remedy in remedies))
+        yield from ([other for other in remedies if other is not r] for r in remedies)
+
+
+def _find_unrepeatable(case: Case) -> Iterator[Cause]:
+    again = replace(case, call_cache={})
+    for side in case.callables:
+        repeat = compare_outcomes(case.run(side), again.run(side), case.tolerance)
+        if case.run(side).failure or agrees_at_least(repeat):
             continue
         evidence = f"{side.label} gives another output when called again"
         if repeat.differing:
@@ -142,9 +169,10 @@ def _find_unrepeatable(pair: Pair) -> Iterator[Cause]:
         yield Cause("not repeatable", evidence, advice, verified=False)
 
 
-def _note_ids_like_rows(pair: Pair) -> list[str]:
-    ids, sizes = pair.batch.original, [len(side.table) for side in pair.with_table]
-    if pair.batch.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
+def _note_ids_like_rows(case: Case) -> list[str]:
+    ids = case.original
+    sizes = [len(side.whole) for side in case.with_table]
+    if case.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
         return []
     if 2 * int((ids == 0).sum()) < ids.numel():  # in most rows half of the numbers are zero
         return []
@@ -154,27 +182,29 @@ def _note_ids_like_rows(pair: Pair) -> list[str]:
     ]
 
 
-def _note_callables(pair: Pair) -> Iterator[str]:
-    for side in pair.callables:
+def _note_callables(case: Case) -> Iterator[str]:
+    for side in case.callables:
         yield (
             f"{side.label} cannot be looked into; pass the layer itself to have its bias, options "
             "and table tried"
         )
-        if pair.outcome(side).failure and pair.batch.is_single_ids:
+        if case.run(side).failure and not case.has_bags:
             yield (
                 f"{side.label} got the ids as you passed them; if it multiplies, write the rows "
                 "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
             )
 
 
-def _note_pattern(pair: Pair) -> list[str]:
-    a, b = (pair.outcome(side).output for side in pair.sides)
+def _note_pattern(case: Case) -> list[str]:
+    a, b = (case.run(side).output for side in case.sides)
     if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
         return []
     if a.dim() < 2 or not a.numel():
         return []
-    a, b, eps = a.double().flatten(0, -2), b.double().flatten(0, -2), torch.finfo(a.dtype).eps
-    gap, error = b - a, 8 * eps * torch.maximum(a.abs(), b.abs())
+    eps = torch.finfo(a.dtype).eps
+    a, b = (output.double().flatten(0, -2) for output in (a, b))
+    gap = b - a
+    error = 8 * eps * torch.maximum(a.abs(), b.abs())
     if not ((a - a[0]).abs() > error).any() or not (gap.abs() > error).any():
         return []  # equal rows fit every pattern
     if ((gap - gap[0]).abs() <= error + error[0]).all():

@@ -16,9 +16,9 @@ from torch.func import functional_call
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from lookup_matmul.diagnosis.agreement import compare_outcomes
-from lookup_matmul.diagnosis.inputs import Tolerance, read_tolerance
-from lookup_matmul.diagnosis.report import DIFFERENT, NOT_COMPARABLE, Agreement
-from lookup_matmul.diagnosis.run import Outcome
+from lookup_matmul.diagnosis.case import Outcome
+from lookup_matmul.diagnosis.inputs import read_tolerance
+from lookup_matmul.diagnosis.report import DIFFERENT, NOT_COMPARABLE, Agreement, Tolerance
 from lookup_matmul.equality import check_dense_real
 from lookup_matmul.inputs import check_type
 
@@ -71,7 +71,7 @@ def first_difference(
     for argument, model in {"model_a": model_a, "model_b": model_b}.items():
         check_type(argument, model, nn.Module, "compare takes tables and functions")
     tolerance = read_tolerance(atol, rtol)
-    modules_a, modules_b = dict(model_a.named_modules()), dict(model_b.named_modules())
+    modules_a, modules_b = (dict(model.named_modules()) for model in (model_a, model_b))
     shared = modules_a.keys() & modules_b.keys()
     if len(shared) == 1 < min(len(modules_a), len(modules_b)):
         raise ValueError(

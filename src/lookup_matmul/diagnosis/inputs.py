@@ -1,85 +1,88 @@
-"""Read the input once for both layers: ids, or sparse rows in any notation."""
+"""Read the layers, and the input once for both: ids, or sparse rows in any notation."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import torch
-from scipy import sparse
+from torch import nn
 
-from lookup_matmul.inputs import check_id_tensor
+from lookup_matmul.diagnosis.case import Case, Side
+from lookup_matmul.diagnosis.report import Tolerance
+from lookup_matmul.inputs import check_id_tensor, check_matmul_dtype, check_weight, full_name
+from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_weight
 from lookup_matmul.sparse.bags import Bags
 from lookup_matmul.sparse.formats import to_bags
-from lookup_matmul.sparse.sums import dense_rows
+
+# An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
+Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
 
 
-class Tolerance(NamedTuple):
-    """The difference that the caller accepts: ``|a - b| <= atol + rtol * |b|``."""
-
-    atol: float = 0.0
-    rtol: float = 0.0
-
-
-@dataclass(frozen=True)
-class Batch:
-    """The input as sparse rows, and the form in which a layer gets it; an id is a one-hot row."""
-
-    original: Any  # the caller's object, for callables
-    bags: Bags  # int64, one for each output; weights are None if all of them are 1
-    shape: tuple[int, ...]  # of the outputs, without the embedding dimension
-    by_offsets: bool = False  # an EmbeddingBag gets ids and offsets, not a matrix of ids
-    width: int | None = None  # columns of the rows; None for as many as each table has rows
-
-    @property
-    def is_single_ids(self) -> bool:
-        """Return whether each id is a row of its own."""
-        return not self.by_offsets and self.bags.ids.numel() == self.bags.offsets.numel() - 1
-
-    @property
-    def bag_indices(self) -> torch.Tensor:
-        counts = self.bags.offsets.diff()
-        return torch.repeat_interleave(counts, output_size=self.bags.ids.numel())
-
-    def out_of_range(self, vocab_size: int) -> torch.Tensor:
-        return (self.bags.ids < 0) | (self.bags.ids >= vocab_size)
-
-    def encode(self, vocab_size: int, dtype: torch.dtype, use_values: bool) -> torch.Tensor:
-        """Return dense rows, shape (..., width of the rows or vocabulary size)."""
-        width = vocab_size if self.width is None else self.width
-        bags = self.bags if use_values else self.bags._replace(weights=None)
-        return dense_rows(bags, width, dtype=dtype, check=False).reshape(*self.shape, width)
-
-    def select(self, mask: torch.Tensor) -> Batch:
-        ids, offsets, weights = self.bags
-        entries = mask[self.bag_indices]
-        ends = torch.cat([offsets[:1], offsets.diff()[mask].cumsum(0)])
-        bags = Bags(ids[entries], ends, None if weights is None else weights[entries])
-        original: Any = bags
-        if self.is_single_ids:
-            original = bags.ids
-        elif sparse.issparse(self.original) or getattr(self.original, "layout", 0) is torch.strided:
-            original = self.original[mask.cpu().numpy()]
-        return replace(self, original=original, bags=bags, shape=(int(mask.sum()),))
+def read_side(name: str, layer: Layer) -> Side:
+    if isinstance(layer, torch.Tensor):
+        table = _detach_table(name, layer)
+        return _make_side(name, "table", table, requires_grad=layer.requires_grad)
+    if not isinstance(layer, nn.Module):
+        if callable(layer):
+            return Side(name, "callable", function=layer)
+        raise TypeError(
+            f"{name} is a {type(layer).__name__}, expected an Embedding, EmbeddingBag or Linear, "
+            "a table as a tensor, or a callable; wrap numbers in torch.tensor(...)."
+        )
+    supported = (nn.Embedding, nn.EmbeddingBag, nn.Linear)
+    kind = next((kind for kind in supported if isinstance(layer, kind)), None)
+    as_function = f"pass lambda x: layer(x) in place of the layer {name}"
+    if kind is None:
+        raise TypeError(
+            f"{name} has type {full_name(layer)}, expected torch.nn.Embedding, EmbeddingBag or "
+            f"Linear, which hold a table; pass the submodule that you mean, or {as_function}."
+        )
+    check_forward(name, layer, kind, as_function)
+    weight = require_weight(name, layer)
+    check_no_hooks(name, layer, f"{as_function}, or remove them")
+    options: dict[str, Any] = {"requires_grad": weight.requires_grad}
+    table = _detach_table(f"{name}.weight", weight)
+    if isinstance(layer, nn.Linear):
+        options["bias"] = None if layer.bias is None else layer.bias.detach()
+        options["may_shorten"] = table.dtype != torch.float64
+        return _make_side(name, "Linear", table.T, **options)
+    names = ["padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"]
+    if is_bag := isinstance(layer, nn.EmbeddingBag):
+        names += ["mode", "include_last_offset"]
+    options |= {option: getattr(layer, option) for option in names}
+    options |= {"uses_values": is_bag, "skips_padding": is_bag and layer.padding_idx is not None}
+    return _make_side(name, kind.__name__, table, **options)
 
 
-def read_batch(ids_or_rows: Any, *, bag_ids: bool) -> Batch:
-    """Read ids or rows, or raise; with ``bag_ids`` each row of a matrix of ids is one bag."""
+def _make_side(name: str, kind: str, table: torch.Tensor, **options: Any) -> Side:
+    rows = torch.arange(len(table), device=table.device)
+    return Side(name, kind, table, table, rows, **options)
+
+
+def _detach_table(name: str, weight: torch.Tensor) -> torch.Tensor:
+    check_weight(weight, name)
+    check_matmul_dtype(weight)
+    return weight.detach()
+
+
+def read_case(a: Side, b: Side, ids_or_rows: Any) -> Case:
+    """Read ids or rows, or raise; for an EmbeddingBag each row of a matrix of ids is one bag."""
     if not isinstance(ids_or_rows, torch.Tensor) or ids_or_rows.layout is not torch.strided:
-        batch = _read_sparse_rows(ids_or_rows)
+        case = _read_sparse_rows(a, b, ids_or_rows)
     elif ids_or_rows.is_floating_point():
-        batch = _read_dense_rows(ids_or_rows)
+        case = _read_dense_rows(a, b, ids_or_rows)
     else:
-        batch = _read_ids(ids_or_rows, bag_ids)
-    if not batch.shape or 0 in batch.shape:
-        shape = tuple(getattr(ids_or_rows, "shape", batch.shape))
+        case = _read_ids(a, b, ids_or_rows)
+    if not case.shape or 0 in case.shape:
+        shape = tuple(getattr(ids_or_rows, "shape", case.shape))
         raise ValueError(
             f"the input holds no row, its shape is {shape}, expected at least one id in at least "
             "one dimension; write a single id as ids.reshape(1)."
         )
-    return batch
+    return case
 
 
 def read_tolerance(atol: float, rtol: float) -> Tolerance:
@@ -93,8 +96,9 @@ def read_tolerance(atol: float, rtol: float) -> Tolerance:
     return Tolerance(float(atol), float(rtol))
 
 
-def _read_ids(ids: torch.Tensor, bag_ids: bool) -> Batch:
+def _read_ids(a: Side, b: Side, ids: torch.Tensor) -> Case:
     check_id_tensor(ids)
+    bag_ids = "EmbeddingBag" in (a.kind, b.kind)
     if bag_ids and ids.dim() > 2:
         raise ValueError(
             f"the ids have shape {tuple(ids.shape)}, expected one or two dimensions, since an "
@@ -103,10 +107,11 @@ def _read_ids(ids: torch.Tensor, bag_ids: bool) -> Batch:
     flat = ids.detach().long().flatten()
     length = ids.shape[1] if bag_ids and ids.dim() == 2 else 1
     offsets = torch.arange(0, flat.numel() + 1, max(length, 1), device=ids.device)
-    return Batch(ids, Bags(flat, offsets), tuple(ids.shape[:1] if length != 1 else ids.shape))
+    shape = ids.shape[:1] if length != 1 else ids.shape
+    return Case(a, b, ids, Bags(flat, offsets), tuple(shape))
 
 
-def _read_dense_rows(rows: torch.Tensor) -> Batch:
+def _read_dense_rows(a: Side, b: Side, rows: torch.Tensor) -> Case:
     if rows.dim() != 2:
         raise ValueError(
             f"the rows have shape {tuple(rows.shape)}, expected (rows, columns); flatten the "
@@ -117,14 +122,17 @@ def _read_dense_rows(rows: torch.Tensor) -> Batch:
     row_indices, ids = numbers.nonzero(as_tuple=True)
     offsets = torch.searchsorted(row_indices, torch.arange(len(rows) + 1, device=rows.device))
     bags = _drop_ones(Bags(ids, offsets, numbers[row_indices, ids]))
-    return Batch(rows, bags, (len(rows),), by_offsets=True, width=rows.shape[1])
+    return Case(a, b, rows, bags, (len(rows),), by_offsets=True, width=rows.shape[1])
 
 
-def _read_sparse_rows(rows: Any) -> Batch:
+def _read_sparse_rows(a: Side, b: Side, rows: Any) -> Case:
     ids, offsets, weights = to_bags(rows)
-    bags = Bags(ids.long(), offsets.long(), None if weights is None else weights.detach())
+    bags = Bags(
+        ids.long().contiguous(), offsets.long(), None if weights is None else weights.detach()
+    )
     width = int(rows.shape[1]) if hasattr(rows, "shape") else None
-    return Batch(rows, _drop_ones(bags), (offsets.numel() - 1,), by_offsets=True, width=width)
+    shape = (offsets.numel() - 1,)
+    return Case(a, b, rows, _drop_ones(bags), shape, by_offsets=True, width=width)
 
 
 def _drop_ones(bags: Bags) -> Bags:

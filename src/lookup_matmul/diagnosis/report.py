@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 BITS = "equal in every bit"
 VALUE = "equal in value"
@@ -13,6 +14,16 @@ TOLERANCE = "equal within the tolerance"
 DIFFERENT = "different"
 NOT_COMPARABLE = "not to be compared"
 VERDICTS = (BITS, VALUE, ROUNDING, TOLERANCE, DIFFERENT, NOT_COMPARABLE)
+
+
+class Tolerance(NamedTuple):
+    """The difference that the caller accepts: ``|a - b| <= atol + rtol * |b|``."""
+
+    atol: float = 0.0
+    rtol: float = 0.0
+
+
+EXACT = Tolerance()
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,14 @@ class Agreement:
         if self.verdict == DIFFERENT and self.first is not None and tolerance:
             parts.append(f"the tolerance is {tolerance}")
         return f"{heading}: {'; '.join(parts)}" if parts else heading
+
+
+def agrees_at_least(agreement: Agreement, verdict: str = BITS) -> bool:
+    """Return whether an agreement reaches ``verdict``, or what rounding or the caller allows."""
+    if agreement.verdict == TOLERANCE:
+        return True
+    weakest = ROUNDING if agreement.bound else verdict
+    return VERDICTS.index(agreement.verdict) <= VERDICTS.index(weakest)
 
 
 @dataclass(frozen=True)
@@ -134,6 +153,13 @@ class Comparison:
         yield from (("note", note) for note in self.notes)
         if self.gradients:
             yield from self.gradients._lines("gradients")
+
+
+def format_rows(rows: Iterable[int]) -> str:
+    """Return "row 2" or "rows 2, 3, …", with at most six numbers."""
+    numbers = list(rows)
+    listing = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
+    return f"row{'s' if len(numbers) != 1 else ''} {listing}"
 
 
 def _distinct_texts(*values: float) -> list[str]:

@@ -112,17 +112,20 @@ def test_flushed_subnormals_are_named(names):
     assert_causes(report, "subnormal numbers", *names)
 
 
-@pytest.mark.parametrize("names", [(), ("bias",), ("weights",), ("NaN or infinity",)])
-def test_reduced_matmul_precision_is_named(names, monkeypatch):
-    """As with TF32; here the product is replaced by one that rounds float32 to bfloat16."""
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [((), 0), ({"bias"}, 0), ({"weights"}, 0), ({"NaN or infinity"}, 0), ({"bias"}, 30)],
+)
+def test_reduced_matmul_precision_is_named(names, columns, monkeypatch):
+    """As with TF32, also if only a long product is short: here float32 is rounded to bfloat16."""
     linear = F.linear
 
     def linear_in_bfloat16(rows, weight, bias=None):
-        weight = weight.bfloat16().float() if weight.dtype == torch.float32 else weight
-        return linear(rows, weight, bias)
+        is_short = weight.dtype == torch.float32 and rows.shape[-1] >= columns
+        return linear(rows, weight.bfloat16().float() if is_short else weight, bias)
 
     monkeypatch.setattr(F, "linear", linear_in_bfloat16)
-    pair = plant(id_pair((1, 6, 4)), names, ID_CAUSES)
+    pair = plant(id_pair((1, max(columns, 6), 4)), names, ID_CAUSES)
     assert_causes(compare_pair(pair), "reduced matmul precision", *names)
 
 
@@ -135,6 +138,16 @@ def test_a_table_renormalized_before_is_recognized(max_norm, calls):
     for _ in range(calls):
         layer(ids)
     assert_causes(compare(layer, table, ids), "max_norm")
+
+
+@pytest.mark.parametrize(
+    ("max_norm", "names"), [(100.0, {"scaled rows"}), (1.0, {"scaled rows", "max_norm"})]
+)
+def test_a_limit_that_no_row_reaches_is_not_named(max_norm, names):
+    """Beside another cause; rows of length 2 and 8 are renormalized to 1."""
+    table = F.normalize(torch.randn(5, 4, generator=torch.Generator().manual_seed(0)))
+    layer = nn.Embedding.from_pretrained(2 * table, max_norm=max_norm)
+    assert_causes(compare(layer, 8 * table, IDS), *names)
 
 
 @pytest.mark.parametrize(
@@ -191,6 +204,17 @@ def test_the_order_is_named_beside_other_differences_of_the_tables(second, ids, 
         assert re.search(r"\b[36] of \d+ numbers of the tables differ", report.causes[-1].evidence)
 
 
+@pytest.mark.parametrize(("changed", "name"), [(2, ORDER), (3, "weights")])
+@pytest.mark.parametrize("factor", [1, 3])
+def test_an_order_is_named_if_one_row_in_a_hundred_is_nowhere(changed, name, factor):
+    """Of 250 rows, 2 may be new, but not 3."""
+    table = torch.randn(250, 5, generator=torch.Generator().manual_seed(0))
+    second = factor * table.roll(3, 0)
+    second[100 : 100 + changed] += 1
+    names = {name, "scaled rows"} if (name, factor) == (ORDER, 3) else {name}
+    assert_causes(compare(table, second, IDS), *names)
+
+
 def test_different_embedding_dimensions_are_a_note():
     """No remedy is tried, and no gradient compared."""
     report = compare(nn.Embedding(4, 3), nn.Embedding(4, 5), IDS, gradients=True)
@@ -226,6 +250,21 @@ def test_causes_of_a_function_that_the_other_side_can_show(function, table, ids,
     report = compare(function, table, ids)
     assert_causes(report, name)
     assert "cannot be looked into" in report.notes[0]
+
+
+def test_a_function_may_have_some_of_the_options_of_the_layer():
+    """Only the others are named: one, all but one, or all of them."""
+    bags = torch.tensor([0, 2, 2, 3, 4]), torch.tensor([0, 3, 3, 5])
+    options = {"mode": "mean", "padding_idx": 2, "max_norm": 0.5}
+    for count in range(3):
+        for shared in combinations(options, count):
+            changes = {"mode": "sum"} | {name: options[name] for name in shared}
+            bag, layer = (
+                nn.EmbeddingBag.from_pretrained(TABLE.clone(), include_last_offset=True, **chosen)
+                for chosen in (changes, options)
+            )
+            report = compare(lambda rows, bag=bag: bag(*rows), layer, bags)
+            assert_causes(report, *(set(options) - set(shared)))
 
 
 def test_a_function_without_a_cause_has_candidates():
