@@ -91,7 +91,7 @@ def test_a_notebook_has_a_picture_for_each_drawing_of_the_site(name, notebooks):
     drawings = [cell for cell in PAGES[name].cells if is_drawing(cell.source)]
     cells = [cell for cell in notebooks[name].cells if cell.cell_type == "markdown"]
     pictures = [cell.source.count('src="data:image/svg+xml;base64,') for cell in cells]
-    assert sum(pictures) == len(drawings)
+    assert sum(pictures) >= len(drawings)  # and a figure of the package in the text
     assert "_figures" not in "".join(cell.source for cell in code_cells(notebooks[name]))
 
 
