@@ -1,4 +1,4 @@
-"""Fork kernels from a process that has imported torch, which takes longer than most pages run.
+"""Fork kernels from a process with torch, SciPy and Matplotlib, which most pages import.
 
 Each line of standard input is JSON with the arguments, the environment and the folder of a kernel;
 the answer is a line with the number of its process. ``forked_kernel.py`` asks.
@@ -12,6 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 import disturb  # type: ignore[import-not-found]  # noqa: F401
+import matplotlib.backends.backend_svg  # noqa: F401
+import matplotlib.style  # noqa: F401
+import scipy.sparse.linalg  # noqa: F401
 import sitecustomize  # type: ignore[import-not-found]
 import torch._dynamo  # noqa: F401  # which the first optimizer imports
 from ipykernel.kernelapp import IPKernelApp
