@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lookup_matmul.diagnosis.compare import compare
     from lookup_matmul.diagnosis.first_difference import ModuleDifference, first_difference
     from lookup_matmul.diagnosis.inputs import Layer
+    from lookup_matmul.diagnosis.probe import probe_lookup
     from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison
     from lookup_matmul.equality import (
         assert_bitwise_equal,
@@ -33,9 +34,9 @@ __all__ = [
     "Agreement", "Bags", "Cause", "Comparison", "Layer", "ModuleDifference", "OneHotLinear",
     "Rows", "allocated_bytes", "assert_bitwise_equal", "assert_within", "check_bags",
     "check_ids", "check_inputs", "compare", "dense_matmul", "dense_rows", "first_difference",
-    "lookup", "one_hot", "one_hot_matmul", "peak_bytes", "rounding_bound", "rows_moved",
-    "shares_storage", "sum_of_rows", "swap_embeddings", "swap_one_hot_linears", "to_bags",
-    "to_embedding", "to_linear", "to_scipy_csr", "to_torch_csr",
+    "lookup", "one_hot", "one_hot_matmul", "peak_bytes", "probe_lookup", "rounding_bound",
+    "rows_moved", "shares_storage", "sum_of_rows", "swap_embeddings", "swap_one_hot_linears",
+    "to_bags", "to_embedding", "to_linear", "to_scipy_csr", "to_torch_csr",
 ]  # fmt: skip
 # Modules are imported on first use: the benchmark needs neither the sparse forms nor compare.
 MODULES = {
@@ -47,8 +48,8 @@ MODULES = {
     "check_inputs": "inputs", "compare": "diagnosis.compare", "dense_matmul": "sparse.sums",
     "dense_rows": "sparse.sums", "first_difference": "diagnosis.first_difference",
     "lookup": "onehot.forms", "one_hot": "onehot.forms", "one_hot_matmul": "onehot.forms",
-    "peak_bytes": "memory", "rounding_bound": "equality", "rows_moved": "equality",
-    "shares_storage": "equality", "sum_of_rows": "sparse.sums",
+    "peak_bytes": "memory", "probe_lookup": "diagnosis.probe", "rounding_bound": "equality",
+    "rows_moved": "equality", "shares_storage": "equality", "sum_of_rows": "sparse.sums",
     "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
     "to_bags": "sparse.formats", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
     "to_scipy_csr": "sparse.formats", "to_torch_csr": "sparse.formats",
