@@ -103,6 +103,12 @@ def wordings(session: nox.Session) -> None:
         session.run("python", "docs/_tools/wordings.py")
 
 
+@nox.session(venv_backend="none")
+def crossings(session: nox.Session) -> None:
+    """Record what other libraries do with a table: all, or ``-- NAME`` of docs/_tools/crossings."""
+    session.run("python", "docs/_tools/record_crossing.py", *session.posargs)
+
+
 @nox.session
 def translate(session: nox.Session) -> None:
     """Update the catalogs in docs/locale; ``-- zh_CN tutorials/NAME`` starts that of a page."""

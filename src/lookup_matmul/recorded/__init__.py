@@ -1,6 +1,7 @@
 """Recordings that pages read: a JSON file for each machine.
 
 ``gpu/`` has, by page, the results of cells that need a GPU, ``torchrec/`` has results of TorchRec,
+``crossings/`` those of other libraries, which no wheel has,
 and ``others/`` has times and texts that other projects published, with source and license.
 """
 
