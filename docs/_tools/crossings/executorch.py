@@ -7,7 +7,7 @@ import torch
 from executorch.exir import to_edge_transform_and_lower
 from executorch.runtime import Runtime
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 torch.manual_seed(123)
 layer = nn.Embedding(50, 8).requires_grad_(False)
@@ -19,7 +19,7 @@ class Product(nn.Module):
 
     def forward(self, ids):
         """Return rows for ids."""
-        return F.one_hot(ids, 50).float() @ layer.weight
+        return functional.one_hot(ids, 50).float() @ layer.weight
 
 
 class SumOfRows(nn.Module):
@@ -27,7 +27,7 @@ class SumOfRows(nn.Module):
 
     def forward(self, ids):
         """Return a sum for each row of ids."""
-        return F.embedding(ids, bag.weight).sum(1)
+        return functional.embedding(ids, bag.weight).sum(1)
 
 
 def run(module, ids):

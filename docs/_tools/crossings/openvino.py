@@ -6,9 +6,10 @@
 import numpy as np
 import openvino
 import torch
-from lookup_matmul import probe_lookup
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
+
+from lookup_matmul import probe_lookup
 
 torch.manual_seed(123)
 table = torch.randn(50, 8)
@@ -21,7 +22,7 @@ class Product(nn.Module):
 
     def forward(self, ids):
         """Return rows for ids."""
-        return F.one_hot(ids, 50).float() @ layer.weight
+        return functional.one_hot(ids, 50).float() @ layer.weight
 
 
 def convert(module, ids):
