@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from lookup_matmul.diagnosis.case import describe_error
 from lookup_matmul.diagnosis.report import BITS, DIFFERENT, VALUE
-from lookup_matmul.diagnosis.run import describe_error
 from lookup_matmul.equality import bits_differ, difference
 from lookup_matmul.inputs import check_weight, full_name
 
