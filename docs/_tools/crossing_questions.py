@@ -50,7 +50,7 @@ def describe_spread(numbers: Any) -> dict[str, Any]:
 def median_error(rows: Any) -> float:
     """Return the median error of the rows of ``ONE_LONG_ROW``, relative to their lengths."""
     errors = torch.tensor(np.asarray(rows)) - ONE_LONG_ROW
-    return round((errors.norm(dim=1) / ONE_LONG_ROW.norm(dim=1)).median().item(), 4)
+    return round(float((errors.norm(dim=1) / ONE_LONG_ROW.norm(dim=1)).median()), 4)
 
 
 def _with_table(form: Lookup, table: torch.Tensor) -> Callable[[torch.Tensor], Any]:
