@@ -114,7 +114,6 @@ def emulate(browser):
 
 @pytest.fixture
 def without_scripts(browser):
-    """Disable scripts in the browser."""
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     yield browser
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -31,7 +31,6 @@ LIMIT_S = 900  # for what takes seconds, unless the machine is very busy
 
 
 def cell(code, options=""):
-    """Return a code cell."""
     return f"```{{code-cell}} ipython3\n{options}{code}\n```\n"
 
 
@@ -92,7 +91,6 @@ class Copy:
             (root / path.relative_to(ROOT)).unlink()
 
     def write(self, page, text, *, head=HEAD):
-        """Write a page."""
         path = self.root / "docs" / f"{page}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(head + text, "utf-8")

@@ -91,7 +91,6 @@ def moving(browser, site, emulate):
 
 
 def switch(name, value):
-    """Return the selector of a value of a switch."""
     return f"input[name={name}][value='{value}'] + span"
 
 

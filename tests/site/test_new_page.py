@@ -25,7 +25,6 @@ def copy(tmp_path):
 
 
 def run_new_page(copy, *arguments):
-    """Run the tool in a copy."""
     command = [sys.executable, "docs/_tools/new_page.py", *arguments]
     return subprocess.run(command, cwd=copy.root, capture_output=True, text=True, check=False)
 

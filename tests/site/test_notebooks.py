@@ -27,7 +27,6 @@ FIRST_CELLS = 2  # requirements and settings
 
 
 def code_cells(notebook):
-    """Return the cells of a notebook with code."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 

@@ -27,7 +27,6 @@ def downloads(both_sites):
 
 
 def markdown_of(notebook):
-    """Return all Markdown of a notebook."""
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 

@@ -25,7 +25,6 @@ def visit_fold(self: HTML5Translator, node: nodes.Element) -> None:
 
 
 def depart_fold(self: HTML5Translator, _node: nodes.Element) -> None:
-    """Close the element."""
     self.body.append("</details>\n")
 
 

@@ -53,7 +53,6 @@ def _convert(node: nodes.math | nodes.math_block, *, display: bool) -> str:
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    """Write an inline formula."""
     formula = _convert(node, display=False)
     self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
     self.body.append(f"{formula}</span>")

@@ -38,7 +38,6 @@ GPU = {
 
 
 def write(folder, recording, name="gpu"):
-    """Write a recording into a folder."""
     path = folder / f"{name}.json"
     path.write_text(json.dumps(recording), "utf-8")
     return path

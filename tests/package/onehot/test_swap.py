@@ -207,7 +207,6 @@ def test_a_product_that_differs_is_refused(monkeypatch, forward, message):
 
 
 def changed(layer, change):
-    """Return a layer after a change."""
     with torch.no_grad():
         change(layer)
     return layer
