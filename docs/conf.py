@@ -6,13 +6,15 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from platform import python_version
 
+from hatchling.builders.wheel import WheelBuilder
+
 ROOT = Path(__file__).parent.parent
 sys.path += [str(ROOT / "docs"), str(ROOT / "docs" / "_tools")]
 
 project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"
 copyright = f"2026, {author}"
-release = installed("lookup-matmul")
+release = WheelBuilder(str(ROOT)).metadata.version  # of the wheel that notebooks install
 html_baseurl = ""  # the site's address, ending in a slash: canonical links, 404 page, Colab
 html_context = {"repository": ""}  # OWNER/NAME on GitHub: edit and report buttons, Binder
 extensions = [

@@ -16,7 +16,7 @@ from served import ROOT, SOURCES
 
 OPTIONS = "--quiet -n -W --keep-going -d build/doctrees -b html"
 SPHINX = ["sphinx", *OPTIONS.split(), "docs", "build/html"]
-COPIED = ("docs", "src", "constraints.txt", "pyproject.toml", "README.md", "LICENSE")
+COPIED = ("docs", "src", "constraints.txt", "pyproject.toml", "version.py", "README.md", "LICENSE")
 META = "myst:\n  html_meta:\n    description: A page.\n"
 HEAD = f"---\nfile_format: mystnb\nkernelspec:\n  name: python3\n{META}---\n\n"
 PROSE = f"---\n{META}---\n\n"
