@@ -22,8 +22,9 @@ def find_version(root: Path = ROOT) -> str:
     """
     if not (root / ".git").exists():
         packed = root / "PKG-INFO"
-        text = packed.read_text("utf-8") if packed.exists() else f"Version: {UNKNOWN}"
-        return re.findall(r"^Version: (\S+)", text, re.MULTILINE)[0]
+        lines = packed.read_text("utf-8").splitlines() if packed.exists() else []
+        versions = [line.partition(": ")[2] for line in lines if line.startswith("Version: ")]
+        return versions[0] if versions else UNKNOWN
     tag = _git(root, "describe", "--tags", "--abbrev=0", "--match=v[0-9]*").strip()
     since_tag = [f"{tag}.."] if tag else []
     commits = _git(root, "log", "--format=%h", "--abbrev=8", *since_tag, "--", *PACKAGE).split()

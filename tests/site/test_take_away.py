@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from importlib.metadata import version
 from urllib.parse import unquote
 
 import hypothesis.strategies as st
@@ -93,7 +94,7 @@ def test_the_first_cell_installs_from_the_site_or_says_how_to(downloads):
     }
     (wheel,) = downloads[BASE][0].glob("*.whl")
     install = f'"lookup-matmul @ {BASE}{wheel.name}" scikit-learn'
-    assert first[BASE].endswith(f"    %pip install --quiet {install}")
+    assert f"    %pip install --quiet {install}\n" in first[BASE]
     assert all('"torch"' in code and '"sklearn"' in code for code in first.values())
     exec(first[""], {})  # nothing is missing
     message = rf"needs nowhere\. .* pip install '{re.escape(wheel.name)}' scikit-learn"
@@ -101,17 +102,29 @@ def test_the_first_cell_installs_from_the_site_or_says_how_to(downloads):
         exec(first[""].replace('"torch"', '"nowhere"'), {})
 
 
+def test_the_first_cell_names_another_version_that_is_installed(capsys):
+    """And what to do; it is silent where the installed package is that of the site."""
+    installed = version("lookup-matmul")
+    for wheel in ("a.whl", f"{BASE}a.whl"):
+        for release in ("9.9", installed):
+            code = write_requirements(["import torch"], wheel, release)
+            exec(code.replace("    %pip", "    pass  # %pip"), {})
+            output = capsys.readouterr().out
+            assert (f"lookup-matmul {installed} is installed" in output) == (release == "9.9")
+            assert (f"pip install --no-deps '{wheel}'" in output) == (release == "9.9")
+
+
 def test_the_first_cell_installs_the_extras_of_the_subpackages_in_use():
     """From the site and from a wheel; a module that the build lacked is not required."""
     sources = ["from lookup_matmul.figures import draw_lookup", "from lookup_matmul import sharded"]
-    code = write_requirements(sources, "a.whl")
+    code = write_requirements(sources, "a.whl", "1")
     assert 'needed = ["lookup_matmul", "torch", "matplotlib", "cloudpickle"]' in code
     assert "pip install 'a.whl[figures,sharded]'" in code
-    from_site = write_requirements(sources, f"{BASE}a.whl")
+    from_site = write_requirements(sources, f"{BASE}a.whl", "1")
     assert f'"lookup-matmul[figures,sharded] @ {BASE}a.whl"' in from_site
-    without_extras = write_requirements(["import matplotlib, scipy, torch"], "a.whl")
+    without_extras = write_requirements(["import matplotlib, scipy, torch"], "a.whl", "1")
     assert "pip install 'a.whl' matplotlib\"" in without_extras
-    with_missing = write_requirements(["def f():\n    import no_such_module, scipy"], "a.whl")
+    with_missing = write_requirements(["def f():\n    import no_such_module, scipy"], "a.whl", "1")
     assert 'needed = ["lookup_matmul", "torch", "scipy"]' in with_missing
 
 

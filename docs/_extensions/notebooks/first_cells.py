@@ -1,4 +1,4 @@
-"""The first cells of every notebook: install its requirements, apply the site's settings."""
+"""The first cells of every notebook: its requirements, and the site's settings."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,14 +9,24 @@ from _extensions.run.settings import PRINTING, QUIET, XMODE
 
 REQUIREMENTS = """\
 # Requirements of this notebook{source}; what is installed already is kept.
+from importlib.metadata import version
 from importlib.util import find_spec
 
 needed = {needed}
 missing = [name for name in needed if find_spec(name) is None]
 if missing:
-{command}"""
+{command}
+elif (installed := version("lookup-matmul")) != "{release}":
+    print(f"lookup-matmul {{installed}} is installed, and this notebook was made with {release}.")
+    print("If a cell fails or its result differs, {remedy}")"""
 INSTALL = """\
+    # If the wheel is not found, download this notebook again: the site has a newer one.
     %pip install --quiet "lookup-matmul{extras} @ {wheel}"{distributions}"""
+UPDATE = "run this and restart the kernel: %pip install --no-deps '{wheel}'"
+REPLACE = """\
+download {wheel} from the site's page Getting started;")
+    print("in its folder, with the Python of this kernel, run this and restart the kernel:")
+    print("python -m pip install --no-deps '{wheel}'"""
 EXPLAIN = """\
     raise ModuleNotFoundError(
         f"This notebook needs {{', '.join(missing)}}. The site's page Getting started offers "
@@ -35,18 +45,24 @@ def glue(name, value, display=True):
     """Do nothing: the text of this notebook has the values already."""'''
 
 
-def make_first_cells(sources: Iterable[str], wheel: str) -> list[Any]:
-    """Return both cells for a page with these sources; ``wheel`` is a URL or a file name."""
+def make_first_cells(sources: Iterable[str], wheel: str, release: str) -> list[Any]:
+    """Return both cells for a page with these sources.
+
+    ``wheel`` is a URL or a file name, and ``release`` its version.
+    """
     quiet = repr(QUIET).replace("'", '"')
     settings = SETTINGS.format(quiet=quiet, xmode=XMODE, lines=PRINTING)
     return [
-        code_cell(write_requirements(list(sources), wheel), {}),
+        code_cell(write_requirements(list(sources), wheel, release), {}),
         code_cell(settings, {"jupyter": {"source_hidden": True}}),
     ]
 
 
-def write_requirements(sources: list[str], wheel: str) -> str:
-    """Return the code that installs the modules that a page imports, or says how to."""
+def write_requirements(sources: list[str], wheel: str, release: str) -> str:
+    """Return the code that installs the modules that a page imports, or says how to.
+
+    Where the package is installed in another version, the code says so.
+    """
     requirements = find_requirements(sources)
     is_url = "://" in wheel
     command = (INSTALL if is_url else EXPLAIN).format(
@@ -58,4 +74,6 @@ def write_requirements(sources: list[str], wheel: str) -> str:
         source=", from the site and the usual index" if is_url else "",
         needed=repr(requirements.modules).replace("'", '"'),
         command=command,
+        release=release,
+        remedy=(UPDATE if is_url else REPLACE).format(wheel=wheel),
     )

@@ -70,9 +70,10 @@ def make_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     codes = [index for index, cell in enumerate(page_cells) if cell.cell_type == "code"]
     remaining = [index for index in codes if not is_drawing(page_cells[index].source)]
     about += PICTURES if len(remaining) < len(codes) else ""
+    cell_sources = (page_cells[index].source for index in remaining)
     cells = [
         markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
-        *make_first_cells((page_cells[index].source for index in remaining), wheel_address(app)),
+        *make_first_cells(cell_sources, wheel_address(app), app.config.release),
     ]
     for piece in (*pieces, len(page_cells)):
         if isinstance(piece, int):  # cells that the page removed come before their successor
