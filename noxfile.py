@@ -1,6 +1,7 @@
 """The tasks of the project: ``nox -l`` lists them, and ``nox`` alone runs those of CI."""
 
 import os
+from pathlib import Path
 
 import nox
 
@@ -57,6 +58,22 @@ def tests(session: nox.Session) -> None:
     finally:
         cpu_seconds = sum(os.times()[2:4]) - sum(before[2:4])  # of child processes
         session.log(f"The tests took {cpu_seconds:.0f} s of CPU.")
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Test the built wheel as users install it, and report which of its lines the tests run."""
+    requirements = nox.project.dependency_groups(PYPROJECT, "docs", "test", "coverage")
+    session.install(*requirements, *PINNED)
+    folder = Path(session.create_tmp())
+    for outdated in folder.glob("*.whl"):
+        outdated.unlink()
+    session.run("hatchling", "build", "-t", "wheel", "-d", str(folder))
+    (path,) = folder.glob("*.whl")
+    session.install(f"{path}[figures,sharded]", *PINNED)
+    session.install("--force-reinstall", "--no-deps", str(path))  # where only its content is new
+    coverage = ["--cov=lookup_matmul", "--cov-report=term-missing:skip-covered"]
+    session.run("pytest", *PARALLEL, "tests/package", *coverage, *session.posargs, env=PASSIVE)
 
 
 @nox.session
