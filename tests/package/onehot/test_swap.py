@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oldest import LOWEST
 from torch import distributed, nn
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
@@ -348,7 +349,13 @@ def swap_beside_dtensors():
         swap_one_hot_linears(model)
 
 
-@pytest.mark.parametrize("check", [swap_wrapped_models, swap_beside_dtensors])
+BESIDE_DTENSORS = pytest.param(
+    swap_beside_dtensors,
+    marks=pytest.mark.xfail(LOWEST, reason="torch 2.6 runs no FSDP2 on a CPU"),
+)
+
+
+@pytest.mark.parametrize("check", [swap_wrapped_models, BESIDE_DTENSORS])
 def test_layers_outside_of_wrappers_are_swapped(check):
     """A wrapper would not know the new Parameter."""
     run_on_processes(check, 2)
