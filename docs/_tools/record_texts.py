@@ -1,4 +1,4 @@
-"""Record the texts that pages learn from: how the help of four libraries begins.
+"""Record the texts that pages learn from: what the help of four libraries says first.
 
 Pages read the record and not the libraries, which word their help differently in each version.
 """
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 RECORD = Path("src/lookup_matmul/recorded/others/help.json")
-LENGTH, TEXTS = 400, 150  # characters of a text, and texts of a library
-SEED = 14  # of 30 draws, the one in which the most texts say "keepdim"
+LENGTH, TEXTS = 120, 100  # characters of a text at most, and texts of a library
+SEED = 4  # of 30 draws, the one in which the most texts say "keepdim"
 MODULES = {
     "NumPy": ["numpy", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.random"],
     "SciPy": [
@@ -41,24 +41,32 @@ LICENSE = (
 
 
 def read_help(modules: list[str]) -> Iterator[str]:
-    """Yield how the help of each public function and class of modules begins."""
+    """Yield name, arguments and first sentence of each public function and class of modules."""
     for module in map(importlib.import_module, modules):
         for name, value in vars(module).items():
-            if callable(value) and name[0] != "_" and isinstance(value.__doc__, str):
-                text = " ".join(f"{find_signature(name, value)} {value.__doc__}".split())
-                text = re.sub(r" at 0x[0-9a-f]+", "", text)
-                if len(text) > LENGTH:
-                    yield text[:LENGTH].rpartition(" ")[0]
+            if not callable(value) or name[0] == "_" or not isinstance(value.__doc__, str):
+                continue
+            if sentence := find_sentence(name, value.__doc__):
+                text = f"{name}({', '.join(find_arguments(name, value))}) {sentence}"
+                yield text if len(text) <= LENGTH else text[:LENGTH].rpartition(" ")[0]
 
 
-def find_signature(name: str, value: Any) -> str:
-    """Return the name and arguments of a function, or nothing if its docstring has them."""
-    if re.match(rf"\s*[\w.]*\b{name}\(", value.__doc__):
-        return ""
+def find_sentence(name: str, docstring: str) -> str:
+    """Return the first sentence of a docstring below the call with which some begin, or nothing."""
+    for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(docstring)):
+        text = " ".join(paragraph.split())
+        if f"{name}(" not in text and len(text.split()) > 2:
+            return re.split(r"(?<=[.:]) ", text)[0]
+    return ""
+
+
+def find_arguments(name: str, value: Any) -> list[str]:
+    """Return the names of the arguments of a function, which a builtin has in its docstring."""
     try:
-        return f"{name}{inspect.signature(value)}"
+        return list(inspect.signature(value).parameters)
     except ValueError:
-        return name
+        call = re.match(rf"\s*[\w.]*\b{name}\((.*?)\)", value.__doc__, re.DOTALL)
+        return re.findall(r"(\w+)[^,]*", call[1]) if call else []
 
 
 def main() -> None:
