@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import disturb  # type: ignore[import-not-found]  # noqa: F401
-import matplotlib.backends.backend_svg  # noqa: F401
+import matplotlib.backends.backend_svg
 import matplotlib.style  # noqa: F401
 import scipy.sparse.linalg  # noqa: F401
 import sitecustomize  # type: ignore[import-not-found]
