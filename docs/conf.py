@@ -7,7 +7,7 @@ from pathlib import Path
 from platform import python_version
 
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "docs"), str(ROOT / "docs" / "_tools")]
+sys.path.append(str(ROOT / "docs"))
 
 project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"

@@ -11,9 +11,9 @@ from _extensions.symptoms.versions import (
     read_wordings,
     same_message,
 )
+from _tools.wordings import is_reproduction, read_cells
 from docutils import nodes
 from served import DOCS, ROOT
-from wordings import is_reproduction, read_cells
 
 SOURCES = sorted((DOCS / "symptoms").glob("*.md"))
 PINNED = re.search(r"^torch==([\d.]+)", (ROOT / "constraints.txt").read_text("utf-8"), re.M)[1]

@@ -6,10 +6,11 @@ from functools import cache
 from itertools import takewhile
 from typing import NamedTuple
 
-from _extensions.claims.cells import BITS, find_kinds
-from _extensions.run.pages import Page
 from markdown_it import MarkdownIt
 from nbformat import NotebookNode
+
+from _extensions.claims.cells import BITS, find_kinds
+from _extensions.run.pages import Page
 
 Findings = Iterator[tuple[int, str]]
 

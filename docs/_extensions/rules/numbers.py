@@ -6,8 +6,8 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+from _extensions.rules.text import Findings
 from _extensions.run.pages import Page, read_page
-from page_rules import Findings
 
 BLOCK = re.compile(  # a fenced block, or the front matter
     r"^ *(?P<fence>`{3,}|~{3,})(?P<info>.*)\n(?:.*\n)*? *(?P=fence) *$|\A---\n(?:.*\n)*?---$",

@@ -1,16 +1,25 @@
 """Find what breaks the rules of the modules beside this one; a build warns of it."""
 
-import cell_rules
-import number_rules
-import page_rules
+from _extensions.rules import code, numbers, text
 from _extensions.run.pages import Page
 
-# A rule is a function that returns findings. A page can excuse it by its name.
-MODULES = (page_rules, number_rules, cell_rules)
-VALUES = [value for module in MODULES for value in vars(module).values()]
-RULES = [
-    v for v in VALUES if getattr(v, "__annotations__", {}).get("return") is page_rules.Findings
-]
+# A page can excuse a rule by its name.
+RULES = (
+    text.description,
+    text.long_page,
+    text.typed_time,
+    text.unproved,
+    numbers.untraced,
+    code.threads,
+    code.long_cell,
+    code.folded_name,
+    code.caption,
+    code.unseeded,
+    code.varying_text,
+    code.never_run,
+    code.unasserted,
+    code.cannot_fail,
+)
 
 
 def lint_page(page: Page) -> list[tuple[int, str]]:

@@ -1,6 +1,6 @@
 """Rules for the code of a page; while it runs, ``disturb`` finds more assertions that cannot fail.
 
-See page_rules.py and ``docs/_extensions/run/observer/disturb``.
+See text.py and ``docs/_extensions/run/observer/disturb``.
 """
 
 import ast
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
+from _extensions.rules.text import Findings, read_prose
 from _extensions.run.pages import Page, parse_cell, walk_cell
-from page_rules import Findings, read_prose
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
