@@ -4,13 +4,8 @@ import json
 import re
 
 import pytest
-from _extensions.symptoms.versions import (
-    group_by_message,
-    insert_versions,
-    read_recordings,
-    read_wordings,
-    same_message,
-)
+from _extensions.recorded_errors import read_recordings, read_wordings, same_message
+from _extensions.symptoms.versions import group_by_message, insert_versions
 from _tools.wordings import is_reproduction, read_cells
 from docutils import nodes
 from served import DOCS, ROOT

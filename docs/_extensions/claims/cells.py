@@ -8,8 +8,8 @@ from functools import cache
 from nbformat import NotebookNode
 from sphinx.locale import _
 
+from _extensions.recorded_errors import NO_ERROR, begins_like, same_message
 from _extensions.run.pages import parse_cell, walk_cell
-from _extensions.symptoms.versions import NO_ERROR, begins_like, same_message
 
 BITS, HOLDS = "equal in every bit", "holds"
 # Labels that readers see; an assertion with any other name "holds".

@@ -14,8 +14,8 @@ from sphinx.util.nodes import get_node_line
 
 from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
+from _extensions.recorded_errors import read_wordings
 from _extensions.run.pages import get_page
-from _extensions.symptoms.versions import read_wordings
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"  # the nb_element of a cell
@@ -67,14 +67,6 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             cited += 1
             sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
     app.env.metadata[docname]["claims"] = Claims(all_kinds, cited)
-
-
-def find_section_title(place: nodes.Element) -> str:
-    """Return the title of the section around a node."""
-    while place.parent is not None and not isinstance(place, nodes.section):
-        place = place.parent
-    title = next(place.findall(nodes.title), None)
-    return title.astext() if title else ""
 
 
 def _is_image_without_text(node: nodes.Node) -> bool:
