@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 RECORD = Path("src/lookup_matmul/recorded/others/help.json")
-LENGTH, TEXTS = 400, 150  # characters of a text, and texts of a library
+LENGTH = 400  # characters of a text
+TEXTS = 150  # of a library
 SEED = 14  # of 30 draws, the one in which the most texts say "keepdim"
 MODULES = {
     "NumPy": ["numpy", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.random"],

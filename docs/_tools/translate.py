@@ -20,7 +20,8 @@ sys.path.append(str(Path(__file__).parents[1]))
 from _extensions.claims.cells import HOLDS, KINDS
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES, LOCALES = ROOT / "build" / "gettext", ROOT / "docs" / "locale"
+TEMPLATES = ROOT / "build" / "gettext"
+LOCALES = ROOT / "docs" / "locale"
 EXTRACTORS = [("**.py", "python"), ("**.js", "javascript"), ("**.html", "jinja2.ext:babel_extract")]
 
 

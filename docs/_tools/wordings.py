@@ -38,7 +38,8 @@ def is_reproduction(options: str) -> bool:
 
 def run_page(page: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Run a page; return the errors of its reproductions and its unexpected errors, by code."""
-    errors, unexpected = {}, {}
+    errors = {}
+    unexpected = {}
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for options, code in read_cells(page):
         message = "no error"

@@ -35,7 +35,8 @@ def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str]) -> No
     for output in cell.findall(nodes.literal_block):
         if {"text_plain", "stream"} & set(output["classes"]):
             longest = max(map(len, output.astext().splitlines()), default=0)
-            output["classes"] += ["wide"] * (longest > PHONE)
+            if longest > PHONE:
+                output["classes"].append("wide")
     above = cell.parent[cell.parent.index(cell) - 1]
     if has_only_glue(source.source):
         cell.parent.remove(cell)

@@ -38,7 +38,9 @@ def get_claims(env: BuildEnvironment) -> dict[str, Claims]:
 def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     """Fold the cells of one page, warn of their faults, and count checks and cited sentences."""
     docname = app.env.current_document.docname
-    page, all_kinds, cited = get_page(app, docname), list[str](), 0
+    page = get_page(app, docname)
+    all_kinds = list[str]()
+    cited = 0
     wordings = read_wordings(Path(app.srcdir), installed("torch"))
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
     containers = {cell["cell_index"]: cell for cell in cells}

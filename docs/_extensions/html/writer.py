@@ -66,8 +66,10 @@ class AccessibleTranslator(HTML5Translator):
 
     def visit_literal_block(self, node: nodes.literal_block) -> None:
         """Name what can scroll sideways as code, output or error."""
-        start, classes = len(self.body), node["classes"]
-        is_error, is_output = "traceback" in classes, "output" in classes
+        start = len(self.body)
+        classes = node["classes"]
+        is_error = "traceback" in classes
+        is_output = "output" in classes
         name = _("error") if is_error else _("output") if is_output else _("code")
         try:
             super().visit_literal_block(node)

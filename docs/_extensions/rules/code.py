@@ -50,7 +50,8 @@ def read_cells(page: Page) -> list[Cell]:
     cells = []
     for index, cell in enumerate(page.cells):
         if cell.cell_type == "code" and cell.source:
-            figure, tags = cell.metadata.get("mystnb", {}).get("figure"), cell.metadata.get("tags")
+            figure = cell.metadata.get("mystnb", {}).get("figure")
+            tags = cell.metadata.get("tags")
             cells.append(Cell(page.first_line(index), tags or [], figure or {}, cell.source))
     return cells
 
@@ -74,7 +75,8 @@ def long_cell(page: Page) -> Findings:
 
 def folded_name(page: Page) -> Findings:
     """Find open code that reads a name of a folded cell, which a reader who pastes it lacks."""
-    folded, pasted = set[str](), set[str]()
+    folded = set[str]()
+    pasted = set[str]()
     for cell in read_cells(page):
         bound = {*_bound_names(cell)}
         if not cell.is_open:
@@ -142,9 +144,11 @@ def unasserted(page: Page) -> Findings:
     for index, cell in enumerate(cells):
         checks = [near.code for near in cells[index : index + 3] if find_kinds(near.code)]
         for line, statement in cell.nodes(ast.Expr):
-            value, is_shown = statement.value, statement in parse_cell(cell.code).body[-1:]
+            value = statement.value
+            is_shown = statement in parse_cell(cell.code).body[-1:]
             if get_name(value) == "print" and value.args:
-                value, is_shown = value.args[-1], True
+                value = value.args[-1]
+                is_shown = True
             if isinstance(value, ast.Compare) and not is_shown:
                 yield line, "the result of this comparison is dropped; assert what has to hold"
             if get_name(value) in COMPARISONS:

@@ -27,7 +27,9 @@ def lint_page(page: Page) -> list[tuple[int, str]]:
     if page.fault:
         line, message = page.fault
         return [(line, f"{message} [unreadable]")]
-    excused, broken, results = page.head.get("excused", {}), set[str](), set[tuple[int, str]]()
+    excused = page.head.get("excused", {})
+    broken = set[str]()
+    results = set[tuple[int, str]]()
     for rule in RULES:
         name = rule.__name__.replace("_", "-")
         for line, message in rule(page):

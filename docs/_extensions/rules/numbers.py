@@ -54,7 +54,8 @@ def _find_exact_numbers(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _matches_any(values: set[float], integer: str, decimals: str, unit: str) -> bool:
     """Return whether a value is this number, or rounds to it."""
-    number, digits = float(integer.replace(",", "") + decimals), len(decimals[1:])
+    number = float(integer.replace(",", "") + decimals)
+    digits = len(decimals[1:])
     if unit.strip() in ("%", "percent"):
         share = round(number / 100, digits + 2)
         if any(round(value, digits + 2) == share for value in values):

@@ -79,7 +79,8 @@ def unproved(page: Page) -> Findings:
 
     The opening of a page, before its second heading, may be proved anywhere on the page.
     """
-    source_lines, lines = page.text.splitlines(), read_prose(page.text) if page.notebook else []
+    source_lines = page.text.splitlines()
+    lines = read_prose(page.text) if page.notebook else []
     headings = [line.number for line in lines if line.element in HEADINGS]
     opening_end = headings[1] if len(headings) > 1 else len(source_lines)
     for line in lines:
@@ -103,7 +104,9 @@ def unproved(page: Page) -> Findings:
 def read_prose(text: str) -> list[Line]:
     """Return the lines of a page that are in no cell and no directive."""
     body = FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text)
-    lines, element, section = list[Line](), "", ""
+    lines = list[Line]()
+    element = ""
+    section = ""
     for token in MarkdownIt().enable("table").parse(body):
         element = token.tag if token.type.endswith("_open") else element
         if token.type == "fence" and token.map:

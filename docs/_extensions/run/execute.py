@@ -48,7 +48,8 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
             page_start = time.perf_counter()
             await kernel.run_page(page, kernels, app.config.nb_execution_timeout)
             elapsed_s = time.perf_counter() - page_start
-        page.run.execution_seconds, page.run.executed_at = elapsed_s, time.time()
+        page.run.execution_seconds = elapsed_s
+        page.run.executed_at = time.time()
         store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, page.run)
         print(f"{elapsed_s:7.1f} s  {page.name}", flush=True)
 

@@ -106,7 +106,8 @@ def read_page(path: Path, name: str) -> Page:
     except (ValueError, yaml.YAMLError) as error:
         page.fault = (1, " ".join(str(error).split()))
     if page.fault:
-        page.head, page.notebook = {}, None
+        page.head = {}
+        page.notebook = None
     return page
 
 
@@ -116,7 +117,8 @@ def _parse_front_matter(text: str) -> dict[str, Any]:
     head = yaml.safe_load(match[1]) if match else {}
     if not isinstance(head, dict):
         raise ValueError(f"the front matter is {head!r:.40}, expected names with values")
-    excused, kernel = head.get("excused", {}), head.get("kernelspec", {"name": "python3"})
+    excused = head.get("excused", {})
+    kernel = head.get("kernelspec", {"name": "python3"})
     if not isinstance(excused, dict):
         raise ValueError(f'`excused` is {excused!r:.40}, expected rules as in `hollow: "a reason"`')
     if not isinstance(kernel, dict) or kernel.get("name") != "python3":
@@ -158,7 +160,8 @@ def get_page(app: Sphinx, name: str) -> Page:
         page = pages[name] = read_page(Path(app.env.doc2path(name)), name)
         texts = [cell.source for cell in page.cells if cell.cell_type == "markdown"]
         if not page.fault and not any(map(TITLE.search, texts or [page.text])):
-            page.fault, page.notebook = (1, "the page has no title; begin it with `# Title`"), None
+            page.fault = (1, "the page has no title; begin it with `# Title`")
+            page.notebook = None
         if page.notebook:
             path = app.config.nb_execution_cache_path
             page.notebook, page.run = load_execution(page.notebook, path) or (page.notebook, Run())

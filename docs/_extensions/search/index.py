@@ -44,7 +44,10 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     search.lang.stopwords = search.lang.stopwords | FILLERS
     trees = (tree for toc in app.env.tocs.values() for tree in toc.findall(addnodes.toctree))
     labels = {page: label for tree in trees for label, page in tree["entries"] if label}
-    pages, rows, words, scripts = [], [], [], {}
+    pages = []
+    rows = []
+    words = []
+    scripts = {}
     for docname in sorted(app.env.found_docs - EXCLUDED_PAGES):
         description, stored = json.loads(_entries_path(app, docname).read_text("utf-8"))
         entries = [Entry(*values) for values in stored]

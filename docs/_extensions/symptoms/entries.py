@@ -107,8 +107,10 @@ def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
                 title = [part.deepcopy() for part in symptom.title]
                 link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
                 texts = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
-                # In the list of a whole page, other sites may link to the id.
-                items.append(nodes.list_item("", *texts, ids=[symptom.anchor] * node["whole"]))
+                item = nodes.list_item("", *texts)
+                if node["whole"]:  # other sites may link to the id in the list of a whole page
+                    item["ids"].append(symptom.anchor)
+                items.append(item)
         node.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
 
 

@@ -18,11 +18,13 @@ def group_by_message(
     for recording in recordings:
         if code not in recording["messages"]:
             continue
-        message, version = recording["messages"][code], Version(recording["torch"]).public
+        message = recording["messages"][code]
+        version = Version(recording["torch"]).public
         if expected and same_message(message, expected):
             message = expected
         if groups and same_message(message, groups[-1][1]):
-            version, message = f"{groups[-1][0]}, {version}", groups.pop()[1]
+            version = f"{groups[-1][0]}, {version}"
+            message = groups.pop()[1]
         groups.append((version, message))
     return groups
 
