@@ -8,8 +8,8 @@ from functools import cache
 from nbformat import NotebookNode
 from sphinx.locale import _
 
+from _extensions.page_record import parse_cell, walk_cell
 from _extensions.recorded_errors import NO_ERROR, begins_like, same_message
-from _extensions.run.pages import parse_cell, walk_cell
 
 BITS = "equal in every bit"
 HOLDS = "holds"

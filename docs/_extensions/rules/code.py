@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
-from _extensions.rules.text import Findings, read_prose
-from _extensions.run.pages import Page, parse_cell, walk_cell
+from _extensions.page_record import Page, parse_cell, walk_cell
+from _extensions.rules.text import Findings, is_exempt
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
@@ -128,10 +128,10 @@ def varying_text(page: Page) -> Findings:
 
 def never_run(page: Page) -> Findings:
     """Find code that is never run, except in sections that repeat or ask."""
-    for text in read_prose(page.text):
-        is_python = text.element == "fence" and text.text.partition(" ")[0] in PYTHON
-        if is_python and not text.is_exempt:
-            yield text.number, "this code is never run, so it may be wrong; make it a {code-cell}"
+    for line in page.prose:
+        is_python = line.element == "fence" and line.text.partition(" ")[0] in PYTHON
+        if is_python and not is_exempt(line):
+            yield line.number, "this code is never run, so it may be wrong; make it a {code-cell}"
     for cell in read_cells(page):
         if "skip-execution" in cell.tags and "recorded" not in cell.tags:
             message = "this cell is never run, so it may be wrong"

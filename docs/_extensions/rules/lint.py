@@ -1,7 +1,7 @@
 """Find what breaks the rules of the modules beside this one; a build warns of it."""
 
+from _extensions.page_record import Page
 from _extensions.rules import code, numbers, text
-from _extensions.run.pages import Page
 
 # A page can excuse a rule by its name.
 RULES = (

@@ -10,8 +10,9 @@ import time
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from _extensions.page_record import Page
 from _extensions.run import kernel
-from _extensions.run.pages import Page, get_page, store_execution
+from _extensions.run.pages import get_page, store_execution
 
 MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has imported torch
 
