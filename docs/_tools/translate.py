@@ -17,7 +17,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 sys.path.append(str(Path(__file__).parents[1]))
-from _extensions.claims.cells import HOLDS, KINDS
+from _extensions.claims.checks import HOLDS, KINDS
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "build" / "gettext"

@@ -5,7 +5,7 @@ from nbformat import NotebookNode
 from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.claims.cells import calls_glue, has_only_glue, join_kinds
+from _extensions.claims.checks import calls_glue, has_only_glue, join_kinds
 
 PHONE = 38  # letters of an output that fit a phone of 320 px
 

@@ -12,7 +12,7 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.nodes import get_node_line
 
-from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
+from _extensions.claims.checks import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
 from _extensions.recorded_errors import read_wordings
 from _extensions.run.pages import get_page

@@ -8,7 +8,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
+from _extensions.claims.checks import find_kind, find_kinds, get_name, has_only_glue
 from _extensions.page_record import Page, parse_cell, walk_cell
 from _extensions.rules.text import Findings, is_exempt
 

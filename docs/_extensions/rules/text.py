@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from nbformat import NotebookNode
 
-from _extensions.claims.cells import BITS, find_kinds
+from _extensions.claims.checks import BITS, find_kinds
 from _extensions.page_record import FRONT_MATTER, HEADINGS, Line, Page
 
 Findings = Iterator[tuple[int, str]]

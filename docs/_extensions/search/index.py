@@ -19,7 +19,7 @@ from sphinx.search import IndexBuilder
 
 from _extensions.search.entries import Entry, read_entries
 from _extensions.search.words import FILLERS, encode_entries, read_entry, read_terms, read_words
-from _extensions.symptoms.entries import get_entries
+from _extensions.symptoms.lists import get_entries
 
 EXCLUDED_PAGES = {"bibliography", "build", "checked"}  # they repeat text of other pages
 FINDER = "<!-- finder -->"  # the mark of a page that contains the field
