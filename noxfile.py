@@ -115,8 +115,9 @@ def newest(session: nox.Session) -> None:
 @nox.session
 def wordings(session: nox.Session) -> None:
     """Record the error messages of the lowest and the pinned torch, or of ``-- 2.15.0``."""
+    requirements = nox.project.dependency_groups(PYPROJECT, "docs")
     for versions in [[f"torch=={version}"] for version in session.posargs] or [LOWEST, PINNED]:
-        session.install("-e", ".", *versions)
+        session.install("-e", ".", *requirements, *versions)
         session.run("python", "docs/_tools/wordings.py")
 
 

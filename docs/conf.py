@@ -9,7 +9,7 @@ from platform import python_version
 from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "docs"), str(ROOT / "docs" / "_tools")]
+sys.path.append(str(ROOT / "docs"))
 
 project = "Lookup ≡ Matmul"
 author = "the Lookup ≡ Matmul developers"

@@ -22,7 +22,7 @@ from _extensions.language import builder, messages
 from _extensions.notebooks import notebooks, wheel
 from _extensions.run import execute, guard, pages
 from _extensions.search import index
-from _extensions.symptoms import entries as symptoms
+from _extensions.symptoms import lists as symptoms
 
 EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("config-inited", 0, guard.lock_build),  # before Sphinx loads the doctrees of the last build

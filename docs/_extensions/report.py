@@ -6,17 +6,16 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from _extensions.paths import is_source_language
+from _extensions.rules.lint import lint_page
 from _extensions.run.pages import get_page
 
 LOG = logging.getLogger(__name__)
 
 
 def warn_of_findings(app: Sphinx, docname: str, _source: list[str]) -> None:
-    """Warn of each finding of lint_pages.py and each assertion that cannot fail, with its line."""
+    """Warn of each broken rule and each assertion that cannot fail, with its line."""
     if not is_source_language(app.config):  # the build in English comes first
         return
-    from lint_pages import lint_page  # not above: it imports this package, and so this module
-
     page = get_page(app, docname)
     for line, message in lint_page(page):
         LOG.warning(message, location=(docname, line))

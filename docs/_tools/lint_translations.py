@@ -35,7 +35,8 @@ TYPOGRAPHY = {
 
 def compare(message: str, translation: str) -> Iterator[str]:
     """Yield the markup that a translation lost or added, and its faults of typography."""
-    expected, actual = _count_markup(message), _count_markup(translation)
+    expected = _count_markup(message)
+    actual = _count_markup(translation)
     for kind in expected:
         for part in expected[kind] - actual[kind]:
             yield f"the {kind} {part} is missing from the translation"
@@ -81,7 +82,8 @@ def main(*names: str) -> int:
     """Print the findings in these catalogs, all by default, and return 1 if there are any."""
     paths = [Path(name) for name in names] or sorted(CATALOGS.rglob("*.po"))
     lines = [f"{path}:{line}: {message}" for path in paths for line, message in lint_catalog(path)]
-    print("\n".join(lines), end="\n" * bool(lines))
+    for line in lines:
+        print(line)
     return int(bool(lines))
 
 

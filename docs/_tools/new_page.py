@@ -9,7 +9,8 @@ import unicodedata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DOCS, GUIDE = ROOT / "docs", ROOT / "AUTHORING.md"
+DOCS = ROOT / "docs"
+GUIDE = ROOT / "AUTHORING.md"
 MAX_WORDS = 10  # of a file name
 
 
@@ -46,7 +47,8 @@ def main() -> None:
     options = parser.parse_args()
     title = " ".join(options.title.split())
     name = file_name(title)
-    path, index = DOCS / "tutorials" / f"{name}.md", DOCS / "index.md"
+    path = DOCS / "tutorials" / f"{name}.md"
+    index = DOCS / "index.md"
     if path.exists():
         raise SystemExit(f"{path.relative_to(ROOT)} exists already; choose another title.")
     short = options.short or " ".join(title.split()[:4])

@@ -76,9 +76,8 @@ def main() -> None:
         before = json.loads(path.read_text("utf-8")) if path.exists() else {}
         after = json.loads(json.dumps(run_script(sys.argv[2])))  # tuples become lists
         path.write_text(json.dumps(after, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        print(
-            f"{path.relative_to(ROOT)}:", *find_changes(before, after) or ["unchanged"], sep="\n  "
-        )
+        changes = [*find_changes(before, after)] or ["unchanged"]
+        print(f"{path.relative_to(ROOT)}:", *changes, sep="\n  ")
     else:
         for name in sys.argv[1:] or sorted(path.stem for path in SCRIPTS.glob("*.py")):
             subprocess.run([install(name), __file__, "--here", name], check=True)

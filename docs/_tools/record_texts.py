@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 RECORD = Path("src/lookup_matmul/recorded/others/help.json")
-LENGTH, TEXTS = 120, 100  # characters of a text at most, and texts of a library
+LENGTH = 120  # characters of a text at most
+TEXTS = 100  # of a library
 SEED = 4  # of 30 draws, the one in which the most texts say "keepdim"
 MODULES = {
     "NumPy": ["numpy", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.random"],

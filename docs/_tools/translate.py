@@ -17,10 +17,11 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 sys.path.append(str(Path(__file__).parents[1]))
-from _extensions.claims.cells import HOLDS, KINDS
+from _extensions.claims.checks import HOLDS, KINDS
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES, LOCALES = ROOT / "build" / "gettext", ROOT / "docs" / "locale"
+TEMPLATES = ROOT / "build" / "gettext"
+LOCALES = ROOT / "docs" / "locale"
 EXTRACTORS = [("**.py", "python"), ("**.js", "javascript"), ("**.html", "jinja2.ext:babel_extract")]
 
 

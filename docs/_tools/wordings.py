@@ -1,7 +1,7 @@
 """Run the symptom pages with the installed torch and record its error messages.
 
-Each version has a file like ``docs/wordings/torch-2.15.0.json``, which the pages show. This script
-needs only torch and SciPy, so that it runs wherever they can be installed.
+Each version has a file like ``docs/wordings/torch-2.15.0.json``, which the pages show. The cells
+run in this process, with whichever torch and SciPy are installed.
 """
 
 import json
@@ -17,39 +17,45 @@ from typing import Any
 
 import scipy
 import torch
+from nbformat import NotebookNode
+
+sys.path.append(str(Path(__file__).parents[1]))
+from _extensions.page_record import read_page
+from _extensions.recorded_errors import NO_ERROR
 
 DOCS = Path(__file__).parents[1]
-CELL = re.compile(r"^```\{code-cell\}.*\n((?:^:.*\n)*)((?:^(?!```).*\n)*)^```$", re.MULTILINE)
 ORIGIN = re.compile(r"\n(Exception raised from|While executing|from user code)\b.*", re.DOTALL)
 FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/]+/)+")
 DIGEST = re.compile(r"\b\w{40,}\b")  # the name of a generated program
 MAX_CHARACTERS = 700
 
 
-def read_cells(page: Path) -> list[tuple[str, str]]:
-    """Return the options and the code of each cell of a page."""
-    return [(options, code.rstrip("\n")) for options, code in CELL.findall(page.read_text("utf-8"))]
+def read_code_cells(path: Path) -> list[NotebookNode]:
+    """Return the cells of a page with code."""
+    return [cell for cell in read_page(path, path.stem).cells if cell.cell_type == "code"]
 
 
-def is_reproduction(options: str) -> bool:
+def is_reproduction(cell: NotebookNode) -> bool:
     """Return whether a cell reproduces an error whose message is recorded."""
-    return bool(re.search(r"^:tags:.*\b(whole|recorded)\b", options, re.MULTILINE))
+    return not {"whole", "recorded"}.isdisjoint(cell.metadata.get("tags", []))
 
 
 def run_page(page: Path) -> tuple[dict[str, str], dict[str, str]]:
     """Run a page; return the errors of its reproductions and its unexpected errors, by code."""
-    errors, unexpected = {}, {}
+    errors = {}
+    unexpected = {}
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for options, code in read_cells(page):
-        message = "no error"
+    for cell in read_code_cells(page):
+        code = cell.source
+        message = NO_ERROR
         try:
             with redirect_stdout(StringIO()):
                 exec(compile(code, page.name, "exec"), namespace)
         except Exception as error:
             message = shorten(f"{type(error).__name__}: {error}")
-        if is_reproduction(options):
+        if is_reproduction(cell):
             errors[code] = message
-        elif message != "no error" and "raises-exception" not in options:
+        elif message != NO_ERROR and "raises-exception" not in cell.metadata.get("tags", []):
             unexpected[code] = message
     return errors, unexpected
 

@@ -1,7 +1,7 @@
 """The checks of a cell are read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
-from _extensions.claims.cells import check_cell, could_fail_unseen, find_kinds, join_kinds
+from _extensions.claims.checks import check_cell, could_fail_unseen, find_kinds, join_kinds
 from nbformat import v4
 
 

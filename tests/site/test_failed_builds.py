@@ -9,9 +9,10 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from _extensions.page_record import Run, read_page
 from _extensions.run import forked_kernel, guard
 from _extensions.run.kernel import prepare_kernels, run_page
-from _extensions.run.pages import Run, read_page, store_execution
+from _extensions.run.pages import store_execution
 from filelock import FileLock
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError

@@ -1,7 +1,7 @@
 """Translations keep the markup of their messages, and faults of catalogs are findings."""
 
-import lint_translations
 import pytest
+from _tools import lint_translations
 
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
 

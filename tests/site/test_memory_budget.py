@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from _extensions.run.pages import read_page
+from _extensions.page_record import read_page
 from selenium.webdriver.common.keys import Keys
 from served import SOURCES, errors, find, open_page, resize, wait
 

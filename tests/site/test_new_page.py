@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from new_page import file_name
+from _tools.new_page import file_name
 from scratch import PROSE, TOCTREE, Copy
 from served import ROOT
 

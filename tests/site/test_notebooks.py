@@ -15,7 +15,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from _extensions.notebooks.cells import remove_import_of_glue, select_outputs
-from _extensions.run.pages import load_execution, read_page
+from _extensions.page_record import read_page
+from _extensions.run.pages import load_execution
 from _extensions.run.requirements import find_closure, is_drawing
 from served import LANGUAGES, ROOT, SOURCES
 

@@ -1,8 +1,8 @@
 """The rules for pages: each planted fault is found on its line, and sound pages pass."""
 
 import pytest
-from _extensions.run.pages import read_page
-from lint_pages import lint_page
+from _extensions.page_record import read_page
+from _extensions.rules.lint import lint_page
 from scratch import HEAD, cell
 
 TOP = f"{HEAD}# A lookup picks rows\n\nProse with a source, https://example.org.\n\n"

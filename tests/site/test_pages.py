@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import torch
-from _extensions.claims.cells import find_kinds
-from _extensions.run.pages import read_page
+from _extensions.claims.checks import find_kinds
+from _extensions.page_record import read_page
 from scratch import Copy
 from served import DOCS, ROOT, SOURCES, soup
 

@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from _extensions.run.pages import read_page
-from cell_rules import read_cells
+from _extensions.page_record import read_page
+from _extensions.rules.code import read_cells
 from scratch import run_forked
 from served import DOCS, ROOT, SOURCES
 

@@ -4,16 +4,11 @@ import json
 import re
 
 import pytest
-from _extensions.symptoms.versions import (
-    group_by_message,
-    insert_versions,
-    read_recordings,
-    read_wordings,
-    same_message,
-)
+from _extensions.recorded_errors import read_recordings, read_wordings, same_message
+from _extensions.symptoms.versions import group_by_message, insert_versions
+from _tools.wordings import is_reproduction, read_code_cells
 from docutils import nodes
 from served import DOCS, ROOT
-from wordings import is_reproduction, read_cells
 
 SOURCES = sorted((DOCS / "symptoms").glob("*.md"))
 PINNED = re.search(r"^torch==([\d.]+)", (ROOT / "constraints.txt").read_text("utf-8"), re.M)[1]
@@ -24,10 +19,10 @@ ENTRIES = {
 }
 # The expected error of each reproduction by its code; empty for those that need a GPU.
 EXPECTED = {
-    code: json.loads(match[1]) if (match := re.search(r'^:expect: (".*")$', options, re.M)) else ""
+    cell.source: cell.metadata.get("expect", "")
     for path in SOURCES
-    for options, code in read_cells(path)
-    if is_reproduction(options)
+    for cell in read_code_cells(path)
+    if is_reproduction(cell)
 }
 
 

@@ -5,7 +5,7 @@ from nbformat import NotebookNode
 from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.claims.cells import calls_glue, has_only_glue, join_kinds
+from _extensions.claims.checks import calls_glue, has_only_glue, join_kinds
 
 PHONE = 38  # letters of an output that fit a phone of 320 px
 
@@ -34,7 +34,8 @@ def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str]) -> No
     for output in cell.findall(nodes.literal_block):
         if {"text_plain", "stream"} & set(output["classes"]):
             longest = max(map(len, output.astext().splitlines()), default=0)
-            output["classes"] += ["wide"] * (longest > PHONE)
+            if longest > PHONE:
+                output["classes"].append("wide")
     above = cell.parent[cell.parent.index(cell) - 1]
     if has_only_glue(source.source):
         cell.parent.remove(cell)

@@ -10,7 +10,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from _extensions.claims.page import get_claims
-from _extensions.symptoms.versions import build_table
+from _extensions.tables import build_table
 
 PAGE = "checked"  # the page with the table
 

@@ -12,10 +12,10 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.nodes import get_node_line
 
-from _extensions.claims.cells import check_cell, find_stderr_fault, has_failed
+from _extensions.claims.checks import check_cell, find_stderr_fault, has_failed
 from _extensions.claims.folds import fold_cell
+from _extensions.recorded_errors import read_wordings
 from _extensions.run.pages import get_page
-from _extensions.symptoms.versions import read_wordings
 
 LOG = logging.getLogger(__name__)
 CODE = "cell_code"  # the nb_element of a cell
@@ -38,7 +38,9 @@ def get_claims(env: BuildEnvironment) -> dict[str, Claims]:
 def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     """Fold the cells of one page, warn of their faults, and count checks and cited sentences."""
     docname = app.env.current_document.docname
-    page, all_kinds, cited = get_page(app, docname), list[str](), 0
+    page = get_page(app, docname)
+    all_kinds = list[str]()
+    cited = 0
     wordings = read_wordings(Path(app.srcdir), installed("torch"))
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
     containers = {cell["cell_index"]: cell for cell in cells}
@@ -67,14 +69,6 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             cited += 1
             sentence.append(nodes.inline("", _("cited"), classes=["cited-mark"]))
     app.env.metadata[docname]["claims"] = Claims(all_kinds, cited)
-
-
-def find_section_title(place: nodes.Element) -> str:
-    """Return the title of the section around a node."""
-    while place.parent is not None and not isinstance(place, nodes.section):
-        place = place.parent
-    title = next(place.findall(nodes.title), None)
-    return title.astext() if title else ""
 
 
 def _is_image_without_text(node: nodes.Node) -> bool:

@@ -165,7 +165,8 @@ def _catch_message(function: Callable[..., Any], *args: Any) -> str:
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the start tag; the static figure follows."""
-    data, state = node["data"], node["data"]["state"]
+    data = node["data"]
+    state = node["data"]["state"]
     classes = f"{'small' if data['small'] else 'full'} {state['mode']}"
     classes += " apart" if state["condition"] else ""
     self.body.append(f'<lookup-explorer class="{classes}"><div class="picture">')
@@ -174,7 +175,8 @@ def visit(self: HTML5Translator, node: nodes.Element) -> None:
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the controls, which the script shows, the data, and the end tag."""
     builder: Any = self.builder
-    docname, labels = builder.current_docname, builder.env.domains.standard_domain.anonlabels
+    docname = builder.current_docname
+    labels = builder.env.domains.standard_domain.anonlabels
 
     def address(label: str) -> str:
         # A build of a single page lacks some labels; a test checks each link of the full site.
@@ -182,7 +184,8 @@ def depart(self: HTML5Translator, node: nodes.Element) -> None:
         return f"{builder.get_relative_uri(docname, page)}#{anchor}"
 
     more = builder.get_relative_uri(docname, "explorer")
-    data, choices = node["data"], {name: node[name] for name in ("switches", "guesses")}
+    data = node["data"]
+    choices = {name: node[name] for name in ("switches", "guesses")}
     controls = TEMPLATE.render(data, **choices, _=_, address=address, more=more)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'

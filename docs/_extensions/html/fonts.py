@@ -27,9 +27,11 @@ ITALIC = {
 
 def subset_font(path: Path, codes: Iterable[int]) -> str:
     """Return a font as a data URL, with these code points only, its copyright and its license."""
-    font, file = TTFont(path, recalcTimestamp=False), io.BytesIO()
+    font = TTFont(path, recalcTimestamp=False)
+    file = io.BytesIO()
     if "MATH" in font:  # the radical in one size, since a browser reserves the width of the widest
-        variants, radical = font["MATH"].table.MathVariants, font.getBestCmap()[ord(RADICAL)]
+        variants = font["MATH"].table.MathVariants
+        radical = font.getBestCmap()[ord(RADICAL)]
         index = variants.VertGlyphCoverage.glyphs.index(radical)
         del variants.VertGlyphCoverage.glyphs[index], variants.VertGlyphConstruction[index]
         variants.VertGlyphCount -= 1

@@ -76,7 +76,8 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 def keep_punctuation_with_formulas(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
     """Keep a formula on one line with the punctuation after it and a parenthesis before it."""
     for formula in list(doctree.findall(nodes.math)):
-        parent, index = formula.parent, formula.parent.index(formula)
+        parent = formula.parent
+        index = formula.parent.index(formula)
         after = parent[index + 1] if index + 1 < len(parent) else None
         if isinstance(after, nodes.Text) and (stop := PUNCTUATION.match(after)):
             unit = nodes.inline("", "", formula, nodes.Text(stop[0]), classes=["unbroken"])

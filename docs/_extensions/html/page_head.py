@@ -53,7 +53,8 @@ def select_scripts(
     _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: nodes.document | None
 ) -> None:
     """Drop inline scripts and scripts that the page does not use, and write the policy."""
-    body, scripts = context.get("body", ""), context["script_files"]
+    body = context.get("body", "")
+    scripts = context["script_files"]
     context["script_files"] = []
     for script in scripts:
         mark = MARKS.get(Path(script.filename or "").name, "")

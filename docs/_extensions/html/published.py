@@ -33,7 +33,8 @@ def check_addresses(app: Sphinx) -> None:
 
 def add_repository_links(_app: Sphinx, config: Config) -> None:
     """Define ``{{ repository }}`` and ``{{ source }}``, the places of the project's files."""
-    place, source = _("the project's folder, the one with `pyproject.toml`"), ""
+    place = _("the project's folder, the one with `pyproject.toml`")
+    source = ""
     if repository := config.html_context.get("repository"):
         name = _("the repository")  # Babel finds no message within an f-string
         place = f"[{name}](https://github.com/{repository})"

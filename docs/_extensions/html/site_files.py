@@ -52,7 +52,8 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     for name in names:
         sheets |= read_sheet(static, static / name)
     signs = find_signs(math for page in pages.values() for math in FORMULA.findall(page))
-    source, css = subset_font(FORMULA_FONT, signs), subset_icons(purge(sheets, used), static)
+    source = subset_font(FORMULA_FONT, signs)
+    css = subset_icons(purge(sheets, used), static)
     sheet_texts = {
         # Embedded, so that formulas are drawn in no other font first.
         FORMULA_SHEET: f'@font-face{{font-family:"STIX Two Math";src:url({source})}}\n',

@@ -35,7 +35,8 @@ def purge(sheets: Mapping[str, str], used: set[str]) -> str:
     outside of a declaration raises ``ValueError``.
     """
     nodes = [node for name, css in sheets.items() for node in _parse(name, css)]
-    text, remaining = "", "".join(sheets.values())
+    text = ""
+    remaining = "".join(sheets.values())
     while remaining != text:
         text = remaining
         references = used.union(*map(WORD.findall, REFERENCE.findall(text)))
@@ -68,7 +69,8 @@ def _write_rules(nodes: Iterable[ast.Node], used: set[str], references: set[str]
                 yield from _write_for_both_schemes(matching, body)
         if not isinstance(node, ast.AtRule):
             continue
-        keyword, prelude = node.lower_at_keyword, _write_tokens(node.prelude)
+        keyword = node.lower_at_keyword
+        prelude = _write_tokens(node.prelude)
         if node.content is None:
             if keyword != "charset":
                 yield f"@{keyword}{prelude};"

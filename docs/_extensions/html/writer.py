@@ -12,8 +12,6 @@ from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
 from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
-from _extensions.claims.page import find_section_title
-
 # Tokens in the default color of code: half of the elements of a page with code.
 UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Operator, Punctuation}
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
@@ -41,7 +39,7 @@ class AccessibleTranslator(HTML5Translator):
         """Name the frames of tables and HTML outputs, unless a figure has a name of its own."""
         is_html_output = isinstance(node, nodes.raw) and "output" in node["classes"]
         if tagname == "table" and self.body[-1:] == [TABLE_FRAME]:
-            name = self.attval(_("Table: {0}").format(find_section_title(node)))
+            name = self.attval(_("Table: {0}").format(_find_section_title(node)))
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"  # DPub-ARIA 1.1 deprecates the role of docutils
@@ -68,8 +66,10 @@ class AccessibleTranslator(HTML5Translator):
 
     def visit_literal_block(self, node: nodes.literal_block) -> None:
         """Name what can scroll sideways as code, output or error."""
-        start, classes = len(self.body), node["classes"]
-        is_error, is_output = "traceback" in classes, "output" in classes
+        start = len(self.body)
+        classes = node["classes"]
+        is_error = "traceback" in classes
+        is_output = "output" in classes
         name = _("error") if is_error else _("output") if is_output else _("code")
         try:
             super().visit_literal_block(node)
@@ -84,3 +84,11 @@ class AccessibleTranslator(HTML5Translator):
             self.protect_literal_text = 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
         self.protect_literal_text = depth
+
+
+def _find_section_title(place: nodes.Element) -> str:
+    """Return the title of the section around a node."""
+    while place.parent is not None and not isinstance(place, nodes.section):
+        place = place.parent
+    title = next(place.findall(nodes.title), None)
+    return title.astext() if title else ""

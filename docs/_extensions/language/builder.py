@@ -66,7 +66,8 @@ def add_language_links(
     """Add links to the same page in the other languages in which it exists."""
     if not app.tags.has("multilingual"):
         return
-    folders, uri = {SOURCE_LANGUAGE: ""}, app.builder.get_target_uri(page)
+    folders = {SOURCE_LANGUAGE: ""}
+    uri = app.builder.get_target_uri(page)
     for language, folder in app.config.languages.items():
         if page == "search" or is_translated(app, page, language):
             folders[language] = f"{folder}/"

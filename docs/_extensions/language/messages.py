@@ -70,7 +70,8 @@ def translate_drawings(app: Sphinx, doctree: nodes.document) -> None:
         if app.builder.name == "gettext":
             # MyST-NB selects no output of a cell for this builder, so the figure is appended.
             figure = raw("", drawing.astext(), format="html")
-            figure.source, figure.line = doctree["source"], 1
+            figure.source = doctree["source"]
+            figure.line = 1
             doctree += figure
         elif has_catalog:
             drawing[:] = [nodes.Text(translate_svg(drawing.astext(), catalog.gettext))]

@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 from sphinx.locale import _
 
-from _extensions.claims.cells import find_kinds, has_only_glue, join_kinds
+from _extensions.claims.checks import find_kinds, has_only_glue, join_kinds
 
 COLLAPSED_TAGS = {"fold", "remove-input", "remove-cell"}
 # The settings of a notebook define a glue that does nothing.

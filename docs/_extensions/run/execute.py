@@ -10,8 +10,9 @@ import time
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from _extensions.page_record import Page
 from _extensions.run import kernel
-from _extensions.run.pages import Page, get_page, store_execution
+from _extensions.run.pages import get_page, store_execution
 
 MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has imported torch
 
@@ -48,7 +49,8 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
             page_start = time.perf_counter()
             await kernel.run_page(page, kernels, app.config.nb_execution_timeout)
             elapsed_s = time.perf_counter() - page_start
-        page.run.execution_seconds, page.run.executed_at = elapsed_s, time.time()
+        page.run.execution_seconds = elapsed_s
+        page.run.executed_at = time.time()
         store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, page.run)
         print(f"{elapsed_s:7.1f} s  {page.name}", flush=True)
 

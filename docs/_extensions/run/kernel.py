@@ -18,13 +18,14 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 from nbformat import NotebookNode
 
+from _extensions.page_record import Page
 from _extensions.run.forked_kernel import ForkedKernel, fork_server
 from _extensions.run.observer.sitecustomize import (
     FOLDERS_VARIABLE,
     HIDDEN_VARIABLE,
     LOG_VARIABLE,
 )
-from _extensions.run.pages import FIGURES_FOLDER, Page, observed_folders
+from _extensions.run.pages import FIGURES_FOLDER, observed_folders
 from _extensions.run.requirements import find_hidden_modules
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from _extensions.run.pages import find_imports
+from _extensions.page_record import find_imports
 
 PACKAGE = "lookup_matmul"
 DRAWINGS = "_figures"  # of single pages, which a reader lacks

@@ -19,7 +19,7 @@ from sphinx.search import IndexBuilder
 
 from _extensions.search.entries import Entry, read_entries
 from _extensions.search.words import FILLERS, encode_entries, read_entry, read_terms, read_words
-from _extensions.symptoms.entries import get_entries
+from _extensions.symptoms.lists import get_entries
 
 EXCLUDED_PAGES = {"bibliography", "build", "checked"}  # they repeat text of other pages
 FINDER = "<!-- finder -->"  # the mark of a page that contains the field
@@ -44,7 +44,10 @@ def write_index(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     search.lang.stopwords = search.lang.stopwords | FILLERS
     trees = (tree for toc in app.env.tocs.values() for tree in toc.findall(addnodes.toctree))
     labels = {page: label for tree in trees for label, page in tree["entries"] if label}
-    pages, rows, words, scripts = [], [], [], {}
+    pages = []
+    rows = []
+    words = []
+    scripts = {}
     for docname in sorted(app.env.found_docs - EXCLUDED_PAGES):
         description, stored = json.loads(_entries_path(app, docname).read_text("utf-8"))
         entries = [Entry(*values) for values in stored]

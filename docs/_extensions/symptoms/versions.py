@@ -1,55 +1,13 @@
 """Error messages of the symptom pages in several torch versions, from ``nox -s wordings``."""
 
-import json
-import re
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from packaging.version import Version
 from sphinx.locale import _
 
-NO_ERROR = "no error"  # in a recording, of a cell that raised none
-
-
-def same_message(message: str, expected: str) -> bool:
-    """Return whether two messages match; digits and addresses may differ, and ``…`` is any text."""
-    pattern = _build_pattern(_mask_numbers(expected))
-    return re.fullmatch(pattern, _mask_numbers(message), re.DOTALL) is not None
-
-
-def begins_like(message: str, expected: str) -> bool:
-    """Return whether a message begins as expected, with the same digits; ``…`` is any text."""
-    return re.match(_build_pattern(expected), message, re.DOTALL) is not None
-
-
-def _build_pattern(expected: str) -> str:
-    return ".*".join(map(re.escape, expected.split("…")))
-
-
-def _mask_numbers(text: str) -> str:
-    return re.sub(r"0x[0-9a-f]+|\d+", "0", text)
-
-
-def read_recordings(docs: Path) -> list[dict[str, Any]]:
-    """Return the recordings in ``docs/wordings``, ordered by their torch version."""
-    paths = (docs / "wordings").glob("*.json")
-    recordings = [json.loads(path.read_text("utf-8")) | {"path": path} for path in paths]
-    return sorted(recordings, key=lambda recording: Version(recording["torch"]))
-
-
-def read_wordings(docs: Path, torch: str) -> dict[str, str]:
-    """Return the recorded messages of a torch by code, or none of the pinned one.
-
-    Pages state the messages of the pinned torch themselves.
-    """
-    version = Version(torch).public
-    pins = docs.with_name("constraints.txt").read_text("utf-8").splitlines()
-    path = docs / "wordings" / f"torch-{version}.json"
-    if f"torch=={version}" in pins or not path.exists():
-        return {}
-    messages: dict[str, str] = json.loads(path.read_text("utf-8"))["messages"]
-    return messages
+from _extensions.recorded_errors import NO_ERROR, same_message
+from _extensions.tables import build_table
 
 
 def group_by_message(
@@ -60,11 +18,13 @@ def group_by_message(
     for recording in recordings:
         if code not in recording["messages"]:
             continue
-        message, version = recording["messages"][code], Version(recording["torch"]).public
+        message = recording["messages"][code]
+        version = Version(recording["torch"]).public
         if expected and same_message(message, expected):
             message = expected
         if groups and same_message(message, groups[-1][1]):
-            version, message = f"{groups[-1][0]}, {version}", groups.pop()[1]
+            version = f"{groups[-1][0]}, {version}"
+            message = groups.pop()[1]
         groups.append((version, message))
     return groups
 
@@ -116,15 +76,3 @@ def _join(versions: set[str]) -> str:
 
 def _paragraph(text: str) -> nodes.Element:
     return nodes.paragraph("", str(text), classes=["wordings"])
-
-
-def build_table(header: list[str], rows: list[list[str]], *classes: str) -> nodes.Element:
-    """Return a table of texts; a text that contains ``": "``, as errors do, becomes a literal."""
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in header), cols=len(header))
-    group += [nodes.thead("", _row(header)), nodes.tbody("", *map(_row, rows))]
-    return nodes.table("", group, classes=list(classes))
-
-
-def _row(texts: list[str]) -> nodes.row:
-    cells = (nodes.literal("", t) if ": " in t else nodes.Text(t) for t in texts)
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))

@@ -97,14 +97,14 @@ def _check_positions(ax: Axes) -> None:
                 raise ValueError(f"the plot holds {numbers}, expected numbers {expected}.")
 
 
-class LogTickFormatter(LogFormatter):
-    """Format ticks in full, such as 600 and 0.05, or all as powers if some would be too long.
+class LogLabelFormatter(LogFormatter):
+    """Format an axis's labels in full, such as 600 and 0.05, or all as powers if some are long.
 
     Matplotlib's own format has a text element for each digit, which browsers space unevenly.
     """
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """Return the label of a tick, or "" where Matplotlib has none."""
+        """Return the label of a number, or "" where Matplotlib has none."""
         if not super().__call__(x, pos):
             return ""
         assert self.axis is not None
@@ -122,11 +122,11 @@ def format_full(value: float) -> str:
 
 
 def use_log_scale(ax: Axes, *, x: bool, y: bool) -> None:
-    """Make axes logarithmic, with minor ticks and labels if there are few powers of ten."""
+    """Make axes logarithmic, with minor marks and labels if there are few powers of ten."""
     for log, set_scale, axis in ((x, ax.set_xscale, ax.xaxis), (y, ax.set_yscale, ax.yaxis)):
         if log:
             set_scale("log")
-            axis.set(major_formatter=LogTickFormatter(), minor_formatter=LogTickFormatter())
+            axis.set(major_formatter=LogLabelFormatter(), minor_formatter=LogLabelFormatter())
             low, high = axis.get_view_interval()
             if high > 100 * low:
                 axis.set(minor_locator=NullLocator())

@@ -11,8 +11,9 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from _extensions.symptoms import versions
-from _extensions.symptoms.versions import build_table, same_message
+from _extensions.recorded_errors import read_recordings, same_message
+from _extensions.symptoms.versions import insert_versions
+from _extensions.tables import build_table
 
 LOG = logging.getLogger(__name__)
 FOLDER = "symptoms/"
@@ -64,7 +65,7 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
         if not isinstance(section.parent, nodes.section):
             continue
         cells = [n for n in section.findall(nodes.container) if n.get("nb_element") == "cell_code"]
-        texts = [text for cell in cells for text in versions.insert_versions(cell, recordings)]
+        texts = [text for cell in cells for text in insert_versions(cell, recordings)]
         texts += [n.astext() for n in section.findall(nodes.literal) if "says" in n["classes"]]
         messages = list[str]()
         for text in texts:
@@ -85,7 +86,7 @@ def record_entries(app: Sphinx, doctree: nodes.document) -> None:
 
 def _load_recordings(env: BuildEnvironment) -> list[dict[str, Any]]:
     """Return the recordings, and make the current page depend on their files."""
-    recordings = versions.read_recordings(Path(env.srcdir))
+    recordings = read_recordings(Path(env.srcdir))
     for recording in recordings:
         env.note_dependency(str(recording["path"]))
     return recordings
@@ -106,8 +107,10 @@ def fill_in_lists(app: Sphinx, doctree: nodes.document, docname: str) -> None:
                 title = [part.deepcopy() for part in symptom.title]
                 link = nodes.reference("", "", *title, refuri=f"{uri}#{symptom.anchor}")
                 texts = [nodes.paragraph("", "", link), nodes.paragraph("", symptom.cause)]
-                # In the list of a whole page, other sites may link to the id.
-                items.append(nodes.list_item("", *texts, ids=[symptom.anchor] * node["whole"]))
+                item = nodes.list_item("", *texts)
+                if node["whole"]:  # other sites may link to the id in the list of a whole page
+                    item["ids"].append(symptom.anchor)
+                items.append(item)
         node.replace_self(nodes.bullet_list("", *items, classes=["symptoms"]))
 
 

@@ -1,16 +1,26 @@
 """Find what breaks the rules of the modules beside this one; a build warns of it."""
 
-import cell_rules
-import number_rules
-import page_rules
-from _extensions.run.pages import Page
+from _extensions.page_record import Page
+from _extensions.rules import code, numbers, text
 
-# A rule is a function that returns findings. A page can excuse it by its name.
-MODULES = (page_rules, number_rules, cell_rules)
-VALUES = [value for module in MODULES for value in vars(module).values()]
-RULES = [
-    v for v in VALUES if getattr(v, "__annotations__", {}).get("return") is page_rules.Findings
-]
+# A page can excuse a rule by its name.
+RULES = (
+    text.description,
+    text.long_page,
+    text.typed_time,
+    text.unproved,
+    numbers.untraced,
+    code.threads,
+    code.long_cell,
+    code.folded_name,
+    code.drawing_alone,
+    code.caption,
+    code.unseeded,
+    code.varying_text,
+    code.never_run,
+    code.unasserted,
+    code.cannot_fail,
+)
 
 
 def lint_page(page: Page) -> list[tuple[int, str]]:
@@ -18,7 +28,9 @@ def lint_page(page: Page) -> list[tuple[int, str]]:
     if page.fault:
         line, message = page.fault
         return [(line, f"{message} [unreadable]")]
-    excused, broken, results = page.head.get("excused", {}), set[str](), set[tuple[int, str]]()
+    excused = page.head.get("excused", {})
+    broken = set[str]()
+    results = set[tuple[int, str]]()
     for rule in RULES:
         name = rule.__name__.replace("_", "-")
         for line, message in rule(page):

@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import takewhile
-from typing import NamedTuple
 
-from _extensions.claims.cells import BITS, find_kinds
-from _extensions.run.pages import Page
-from markdown_it import MarkdownIt
 from nbformat import NotebookNode
+
+from _extensions.claims.checks import BITS, find_kinds
+from _extensions.page_record import FRONT_MATTER, HEADINGS, Line, Page
 
 Findings = Iterator[tuple[int, str]]
 
@@ -23,29 +21,8 @@ EQUAL_BITS = re.compile(
 )
 NEGATION = re.compile(r"\bnot\b[^,;:]*$")
 EXEMPT_SECTIONS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
-HEADINGS = ("h1", "h2", "h3")
-FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 FOLD = re.compile(r"^(:{3,})\{(?!admonition|note|tip|warning).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 WORD = re.compile(r"\w[\w'’.,-]*")
-
-
-class Line(NamedTuple):
-    """A line of Markdown outside of cells: its number, HTML element, text and section title."""
-
-    number: int
-    element: str  # "fence" for the first line of a code block, whose text is its language
-    text: str
-    section: str
-
-    @property
-    def is_prose(self) -> bool:
-        """Whether readers see the line as text: it is neither code nor an option of a directive."""
-        return self.element != "fence" and not self.text.lstrip().startswith(":")
-
-    @property
-    def is_exempt(self) -> bool:
-        """Whether its section only repeats or asks what other sections show."""
-        return any(word in self.section.lower() for word in EXEMPT_SECTIONS)
 
 
 def description(page: Page) -> Findings:
@@ -58,7 +35,8 @@ def description(page: Page) -> Findings:
 
 def long_page(page: Page) -> Findings:
     """Find a teaching page with too many words outside of folds, code, captions and tables."""
-    lines = (line for line in read_prose(FOLD.sub("", page.text)) if line.is_prose)
+    folded = {line for match in FOLD.finditer(page.text) for line in _find_span(page.text, match)}
+    lines = (line for line in page.prose if line.is_prose and line.number not in folded)
     count = sum(len(WORD.findall(line.text)) for line in lines if line.element not in ("th", "td"))
     if page.name.startswith(TEACHING_PAGES) and count > MAX_WORDS:
         message = f"the page has {count:,} words of open text, expected at most {MAX_WORDS:,}"
@@ -67,7 +45,7 @@ def long_page(page: Page) -> Findings:
 
 def typed_time(page: Page) -> Findings:
     """Find times that are typed into prose."""
-    for line in read_prose(page.text):
+    for line in page.prose:
         if line.is_prose and (time := TIME.search(line.text)):
             message = f"the time {time[0]!r} is typed, and differs on other machines"
             yield line.number, f"{message}; measure it in a cell and glue it"
@@ -78,13 +56,14 @@ def unproved(page: Page) -> Findings:
 
     The opening of a page, before its second heading, may be proved anywhere on the page.
     """
-    source_lines, lines = page.text.splitlines(), read_prose(page.text) if page.notebook else []
+    source_lines = page.text.splitlines()
+    lines = page.prose if page.notebook else []
     headings = [line.number for line in lines if line.element in HEADINGS]
     opening_end = headings[1] if len(headings) > 1 else len(source_lines)
     for line in lines:
         text = source_lines[line.number - 1]  # with its links and roles
         claim = EQUAL_BITS.search(text)
-        is_text = line.element not in (*HEADINGS, "fence") and not line.is_exempt
+        is_text = line.element not in (*HEADINGS, "fence") and not is_exempt(line)
         if not claim or not is_text or "](" in text or NEGATION.search(text[: claim.start()]):
             continue
         proofs = [cell for k, cell in enumerate(page.cells) if page.lines[k] >= line.number]
@@ -98,25 +77,15 @@ def unproved(page: Page) -> Findings:
             yield line.number, f"{message}; add assert_bitwise_equal there, or link to the proof"
 
 
-@cache  # several rules read it
-def read_prose(text: str) -> list[Line]:
-    """Return the lines of a page that are in no cell and no directive."""
-    body = FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text)
-    lines, element, section = list[Line](), "", ""
-    for token in MarkdownIt().enable("table").parse(body):
-        element = token.tag if token.type.endswith("_open") else element
-        if token.type == "fence" and token.map:
-            lines.append(Line(token.map[0] + 1, "fence", token.info, section))
-        elif token.type == "inline" and token.map:
-            texts = {"softbreak": "\n", "hardbreak": "\n"}  # of code and markup, a blank
-            parts = (
-                child.content if child.type == "text" else texts.get(child.type, " ")
-                for child in token.children or []
-            )
-            for number, line_text in enumerate("".join(parts).split("\n"), token.map[0] + 1):
-                section = line_text if element in HEADINGS else section
-                lines.append(Line(number, element, line_text, section))
-    return lines
+def is_exempt(line: Line) -> bool:
+    """Return whether the section of a line only repeats or asks what other sections show."""
+    return any(word in line.section.lower() for word in EXEMPT_SECTIONS)
+
+
+def _find_span(text: str, match: re.Match[str]) -> range:
+    """Return the numbers of the lines of a match."""
+    first = text.count("\n", 0, match.start()) + 1
+    return range(first, first + match[0].count("\n") + 1)
 
 
 def _compares_bits(cell: NotebookNode) -> bool:

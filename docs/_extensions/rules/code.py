@@ -1,6 +1,6 @@
 """Rules for the code of a page; while it runs, ``disturb`` finds more assertions that cannot fail.
 
-See page_rules.py and ``docs/_extensions/run/observer/disturb``.
+See text.py and ``docs/_extensions/run/observer/disturb``.
 """
 
 import ast
@@ -8,10 +8,10 @@ import builtins
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from _extensions.claims.cells import find_kind, find_kinds, get_name, has_only_glue
-from _extensions.run.pages import Page, parse_cell, walk_cell
+from _extensions.claims.checks import find_kind, find_kinds, get_name, has_only_glue
+from _extensions.page_record import Page, parse_cell, walk_cell
+from _extensions.rules.text import Findings, is_exempt
 from _extensions.run.requirements import DRAWINGS, is_drawing
-from page_rules import Findings, read_prose
 
 RANDOM = {"rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli"}
 SEEDING = {"manual_seed", "seed", "default_rng", "Generator"}
@@ -51,7 +51,8 @@ def read_cells(page: Page) -> list[Cell]:
     cells = []
     for index, cell in enumerate(page.cells):
         if cell.cell_type == "code" and cell.source:
-            figure, tags = cell.metadata.get("mystnb", {}).get("figure"), cell.metadata.get("tags")
+            figure = cell.metadata.get("mystnb", {}).get("figure")
+            tags = cell.metadata.get("tags")
             cells.append(Cell(page.first_line(index), tags or [], figure or {}, cell.source))
     return cells
 
@@ -131,10 +132,10 @@ def varying_text(page: Page) -> Findings:
 
 def never_run(page: Page) -> Findings:
     """Find code that is never run, except in sections that repeat or ask."""
-    for text in read_prose(page.text):
-        is_python = text.element == "fence" and text.text.partition(" ")[0] in PYTHON
-        if is_python and not text.is_exempt:
-            yield text.number, "this code is never run, so it may be wrong; make it a {code-cell}"
+    for line in page.prose:
+        is_python = line.element == "fence" and line.text.partition(" ")[0] in PYTHON
+        if is_python and not is_exempt(line):
+            yield line.number, "this code is never run, so it may be wrong; make it a {code-cell}"
     for cell in read_cells(page):
         if "skip-execution" in cell.tags and "recorded" not in cell.tags:
             message = "this cell is never run, so it may be wrong"
@@ -147,9 +148,11 @@ def unasserted(page: Page) -> Findings:
     for index, cell in enumerate(cells):
         checks = [near.code for near in cells[index : index + 3] if find_kinds(near.code)]
         for line, statement in cell.nodes(ast.Expr):
-            value, is_shown = statement.value, statement in parse_cell(cell.code).body[-1:]
+            value = statement.value
+            is_shown = statement in parse_cell(cell.code).body[-1:]
             if get_name(value) == "print" and value.args:
-                value, is_shown = value.args[-1], True
+                value = value.args[-1]
+                is_shown = True
             if isinstance(value, ast.Compare) and not is_shown:
                 yield line, "the result of this comparison is dropped; assert what has to hold"
             if get_name(value) in COMPARISONS:

@@ -2,17 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from _extensions.run.pages import Page, read_page
-from page_rules import Findings
+from _extensions.page_record import Page
+from _extensions.rules.text import Findings
 
-BLOCK = re.compile(  # a fenced block, or the front matter
-    r"^ *(?P<fence>`{3,}|~{3,})(?P<info>.*)\n(?:.*\n)*? *(?P=fence) *$|\A---\n(?:.*\n)*?---$",
-    re.MULTILINE,
-)
 PROSE_DIRECTIVES = ("{glossary}", "{math}", "{note}", "{admonition}")
 PROSE_OPTIONS = ("caption:", "description:")  # in the options of cells and the front matter
 NOT_PROSE = re.compile(r"(\{[\w:.-]+\})?`[^`]*`|\]\([^)]*\)|<[^>]*>|https?://\S+")
@@ -29,9 +24,11 @@ LINK = re.compile(r"\]\(([\w./-]+\.md)[#)]")
 def untraced(page: Page) -> Findings:
     """Find numbers in no code of the page or of those linked beside them; outputs change alone."""
     in_code = _find_numbers(page)
-    for paragraph in _read_paragraphs(page.text):
+    for paragraph in _read_paragraphs(page):
         paths = [page.path.parent / name for _, text in paragraph for name in LINK.findall(text)]
-        values = in_code.union(*map(_read_numbers, filter(Path.is_file, paths)))
+        values = in_code.union(
+            *map(_find_numbers, map(page.read_linked, filter(Path.is_file, paths)))
+        )
         for line, text in paragraph:
             for parts in _find_exact_numbers(text) if "{cite" not in text else ():
                 if not _matches_any(values, *parts):
@@ -54,7 +51,8 @@ def _find_exact_numbers(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _matches_any(values: set[float], integer: str, decimals: str, unit: str) -> bool:
     """Return whether a value is this number, or rounds to it."""
-    number, digits = float(integer.replace(",", "") + decimals), len(decimals[1:])
+    number = float(integer.replace(",", "") + decimals)
+    digits = len(decimals[1:])
     if unit.strip() in ("%", "percent"):
         share = round(number / 100, digits + 2)
         if any(round(value, digits + 2) == share for value in values):
@@ -64,11 +62,6 @@ def _matches_any(values: set[float], integer: str, decimals: str, unit: str) -> 
     return number in values or (digits > 0 and number in {round(v, digits) for v in values})
 
 
-@cache
-def _read_numbers(path: Path) -> set[float]:
-    return _find_numbers(read_page(path, ""))
-
-
 def _find_numbers(page: Page) -> set[float]:
     cells = (cell for cell in page.cells if cell.cell_type == "code")
     code = "\n".join(f"{cell.source} {cell.metadata.get('expect', '')}" for cell in cells)
@@ -76,17 +69,20 @@ def _find_numbers(page: Page) -> set[float]:
     return {float(part) for number in numbers for part in (number, number.partition("e")[0])}
 
 
-def _read_paragraphs(text: str) -> Iterator[list[tuple[int, str]]]:
+def _read_paragraphs(page: Page) -> Iterator[list[tuple[int, str]]]:
     """Yield the paragraphs that readers see, each as its numbered lines."""
-    lines = enumerate(BLOCK.sub(_blank_code, text).splitlines(), 1)
-    for has_text, paragraph in groupby(lines, key=lambda line: bool(line[1].strip())):
+    lines = page.text.splitlines()
+    is_code = {
+        number
+        for first, last, info in page.fences
+        if not info.startswith(PROSE_DIRECTIVES)
+        for number in range(first, last + 1)
+    }
+    is_code |= {*range(1, page.head_end + 1)}
+    numbered = [
+        (number, "" if number in is_code and not text.strip().startswith(PROSE_OPTIONS) else text)
+        for number, text in enumerate(lines, 1)
+    ]
+    for has_text, paragraph in groupby(numbered, key=lambda line: bool(line[1].strip())):
         if has_text:
             yield list(paragraph)
-
-
-def _blank_code(block: re.Match[str]) -> str:
-    """Return a block with blank lines for those that are not prose."""
-    if (block["info"] or "").startswith(PROSE_DIRECTIVES):
-        return block[0]
-    lines = block[0].split("\n")
-    return "\n".join(line if line.strip().startswith(PROSE_OPTIONS) else "" for line in lines)

@@ -8,11 +8,12 @@ from functools import cache
 from nbformat import NotebookNode
 from sphinx.locale import _
 
-from _extensions.run.pages import parse_cell, walk_cell
+from _extensions.page_record import parse_cell, walk_cell
+from _extensions.recorded_errors import NO_ERROR, begins_like, same_message
 from _extensions.run.requirements import DRAWINGS
-from _extensions.symptoms.versions import NO_ERROR, begins_like, same_message
 
-BITS, HOLDS = "equal in every bit", "holds"
+BITS = "equal in every bit"
+HOLDS = "holds"
 # Labels that readers see; an assertion with any other name "holds".
 KINDS = {
     "assert_bitwise_equal": BITS,
@@ -104,8 +105,10 @@ def check_cell(cell: NotebookNode, wordings: Mapping[str, str]) -> tuple[list[st
 
     ``wordings`` are the whole messages that were recorded with this torch, by the code of a cell.
     """
-    tags, source = cell.metadata.get("tags", []), cell.source
-    kinds, expected = find_kinds(source), str(cell.metadata.get("expect", ""))
+    tags = cell.metadata.get("tags", [])
+    source = cell.source
+    kinds = find_kinds(source)
+    expected = str(cell.metadata.get("expect", ""))
     if has_failed(cell):
         code = "\n".join(f"    {line}" for line in source.splitlines())
         return kinds, f"this cell failed: {_find_error(cell)}\n{code}"

@@ -1,0 +1,1 @@
+"""Rules for the text, the numbers and the code of pages; ``lint.py`` lists them."""
