@@ -28,4 +28,6 @@ def build_wheel(app: Sphinx, exception: Exception | None) -> None:
     """Build the wheel, but not with warnings, which may concern a file in it."""
     is_english_site = app.builder.name == "html" and is_source_language(app.config)
     if is_english_site and not (exception or app._warncount):
+        for outdated in app.outdir.glob(NAME.format(version="*")):  # of an earlier version
+            outdated.unlink()
         list(WheelBuilder(str(ROOT)).build(directory=str(app.outdir), versions=["standard"]))
