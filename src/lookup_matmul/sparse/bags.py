@@ -3,7 +3,7 @@
 from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the reference
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -39,6 +39,10 @@ Names = namedtuple("Names", ["ids", "offsets", "weights"])
 BAGS = Names(*Bags._fields)
 SCIPY = Names("indices", "indptr", "data")
 TORCH = Names("col_indices", "crow_indices", "values")
+LISTS_REMEDY = (
+    "if each list has the ids of one row, pass torch.tensor([*chain(*rows)]) and "
+    "torch.tensor([0, *map(len, rows)]).cumsum(0)"
+)
 
 
 def check_bags(bags: Bags, vocab_size: int | None) -> None:
@@ -47,7 +51,8 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
     Raise TypeError unless these are two or three tensors with dtypes of :class:`Bags`, and
     ``vocab_size`` an ``int`` or None; ValueError unless their shapes fit, none is on ``meta``, and
     the offsets rise from 0 to the number of ids; and IndexError if an id is no column, or with
-    ``vocab_size=None`` if it is negative.
+    ``vocab_size=None`` if it is negative. The message names everything that broken offsets may be:
+    lengths, row numbers, joined batches, a slice, or beginnings without the end.
 
     >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
     Traceback (most recent call last):
@@ -62,16 +67,21 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
 def as_bags(members: Sequence[Any]) -> Bags:
     if not isinstance(members, tuple | list) or len(members) not in (2, 3):
         count = f" of {len(members)}" if isinstance(members, tuple | list) else ""
+        remedy = "read a matrix with to_bags(...)"
+        if isinstance(members, tuple | list) and all(isinstance(row, list) for row in members):
+            remedy = LISTS_REMEDY
         raise TypeError(
             f"bags is a {type(members).__name__}{count}, expected Bags or (ids, offsets, weights); "
-            "read a matrix with to_bags(...)."
+            f"{remedy}."
         )
     bags = Bags(*members)
     for name, member in zip(BAGS, bags, strict=True):
         if not isinstance(member, torch.Tensor) and (member is not None or name != "weights"):
+            remedy = "wrap it in torch.as_tensor(...)"
+            if isinstance(member, list):
+                remedy += f", or {LISTS_REMEDY}"
             raise TypeError(
-                f"{name} is a {type(member).__name__}, expected a torch.Tensor; "
-                "wrap it in torch.as_tensor(...)."
+                f"{name} is a {type(member).__name__}, expected a torch.Tensor; {remedy}."
             )
     return bags
 
@@ -114,25 +124,56 @@ def _check_offsets(offsets: torch.Tensor, entry_count: int, names: Names) -> Non
     name, row_count = names.offsets, len(offsets) - 1
     if not len(offsets):
         raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
-    if first := int(offsets[0]):
-        raise ValueError(
-            f"{name}[0] is {first}, expected 0: row 0 begins with the first entry; "
-            "subtract the first element if this is a slice of a larger matrix."
-        )
+    first, last = int(offsets[0]), int(offsets[-1])
     decreases = offsets[1:] < offsets[:-1]
-    if decreases.any():
-        row = int(decreases.int().argmax())
-        raise ValueError(
-            f"row {row} begins at {int(offsets[row])} and ends at {int(offsets[row + 1])}, "
-            f"expected offsets that never fall; correct {name}[{row + 1}]."
-        )
-    if (last := int(offsets[-1])) != entry_count:
-        problem = f"row {row_count - 1} ends at {name}[{row_count}] = {last}"
-        if row_count == 0:
-            problem = f"{name} is [0]"
-        remedy = f"correct {name}[{row_count}], or the arrays if some are cut off"
-        if names is BAGS:
-            remedy = "append it if the offsets are only the beginnings (include_last_offset=False)"
-        elif names is SCIPY and last < entry_count:
-            remedy = "remove the entries beyond it with rows.prune()"
-        raise ValueError(f"{problem}, expected {entry_count}, the number of entries; {remedy}.")
+    wrong = row_count
+    if first:
+        wrong = 0
+        problem = f"{name}[0] is {first}, expected 0: row 0 begins with the first entry"
+    elif decreases.any():
+        wrong = int(decreases.int().argmax()) + 1
+        ends = f"begins at {int(offsets[wrong - 1])} and ends at {int(offsets[wrong])}"
+        problem = f"row {wrong - 1} {ends}, expected offsets that never fall"
+    elif last != entry_count:
+        ends = f"row {row_count - 1} ends at {name}[{row_count}] = {last}"
+        ends = ends if row_count else f"{name} is [0]"
+        problem = f"{ends}, expected {entry_count}, the number of entries"
+    else:
+        return
+    readings = _list_readings(offsets, entry_count, names)
+    advice = "; or ".join(f"if {reading}, {step}" for reading, step in readings)
+    advice = advice or f"correct {name}[{wrong}], or the arrays if some are cut off"
+    raise ValueError(f"{problem}; {advice}.")
+
+
+def _list_readings(
+    offsets: torch.Tensor, entry_count: int, names: Names
+) -> Iterator[tuple[str, str]]:
+    """Yield everything that broken offsets may be, and the step that makes offsets of each."""
+    ids, name, weights = names
+    first, last = int(offsets[0]), int(offsets[-1])
+    smallest = int(offsets.min())
+    falls = offsets[1:][offsets[1:] < offsets[:-1]]
+    if smallest >= 0 and int(offsets.sum()) == entry_count:
+        yield f"{name} has the lengths of the rows", "pass the running sums of [0, *lengths]"
+    if smallest >= 0 and len(offsets) == entry_count:
+        indices = f"torch.stack([{name}, {ids}])"
+        coo = f"torch.sparse_coo_tensor({indices}, {weights}, (rows, columns))"
+        yield f"{name} has the row number of each entry", f"convert {coo}.to_sparse_csr()"
+    if first == 0 and not falls.any() and (offsets[1:] == 0).any():
+        shift = "add to each batch the number of entries before it"
+        end = "without its 0 where the one before has its end"
+        yield "batches were joined that count from 0 each", f"{shift}, {end}"
+    if len(falls) or smallest < 0:
+        return
+    if 0 < first == last - entry_count:
+        yield "this is a slice of larger arrays", "subtract the first element"
+    elif names is SCIPY and first == 0 and last < entry_count:
+        yield "the entries beyond belong to no row", "remove them with rows.prune()"
+    elif last <= entry_count:
+        step = f"take only the entries [{first}:{last}]"
+        step = f"subtract {first} and {step}" if first else step
+        yield "this is a slice but the entries are whole", step
+    if first == 0 and last <= entry_count and names is BAGS:
+        reading = "the offsets are only the beginnings (include_last_offset=False)"
+        yield reading, f"append {entry_count}"

@@ -78,9 +78,14 @@ def read_rows(
 
 def _from_torch(rows: torch.Tensor) -> Bags:
     if rows.layout != torch.sparse_csr or rows.dim() != 2:
+        remedy = "convert it with rows.to_sparse_csr()"
+        if rows.layout is torch.jagged:
+            remedy = "pass (rows.values(), rows.offsets()) for ids"
+        elif rows.dim() != 2:
+            remedy = "convert it with rows.unsqueeze(0).to_sparse_csr()"
         raise TypeError(
             f"rows is a tensor of layout {rows.layout} and shape {tuple(rows.shape)}, expected "
-            "torch.sparse_csr with two dimensions; convert a matrix with rows.to_sparse_csr()."
+            f"torch.sparse_csr with two dimensions; {remedy}."
         )
     values = rows.values()
     if not values.requires_grad:
@@ -90,9 +95,11 @@ def _from_torch(rows: torch.Tensor) -> Bags:
 
 def _from_scipy(rows: Any, copy: bool) -> Bags:
     if rows.format != "csr" or rows.ndim != 2:
+        # A row that was taken from an array, such as rows[0], has one dimension.
+        remedy = ".tocsr()" if rows.ndim == 2 else ".reshape(1, -1).tocsr()"
         raise TypeError(
             f"rows is a SciPy matrix of format {rows.format!r} and shape {rows.shape}, expected "
-            "CSR with two dimensions; convert a matrix with rows.tocsr()."
+            f"CSR with two dimensions; convert it with rows{remedy}."
         )
     # torch can share an array that is contiguous and writeable; np.require copies any other.
     make_shareable = np.copy if copy else partial(np.require, requirements="CW")
