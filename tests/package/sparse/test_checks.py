@@ -146,7 +146,7 @@ HELD = [
     (sparse.csc_array(MEANT), "rows.tocsr()", lambda rows: rows.tocsr(), MEANT),
     (torch.tensor(MEANT).to_sparse_csc(), "rows.to_sparse_csr()", lambda rows: rows.to_sparse_csr(), MEANT),
     (torch.tensor(MEANT).to_sparse(), "rows.to_sparse_csr()", lambda rows: rows.to_sparse_csr(), MEANT),
-    (torch.tensor(MEANT)[0].to_sparse(), "rows.unsqueeze(0).to_sparse_csr()", lambda rows: rows.reshape(1, -1).to_sparse_csr(), MEANT[:1]),
+    (torch.tensor(MEANT)[0].to_sparse(), "rows.unsqueeze(0).to_sparse_csr()", lambda rows: rows.unsqueeze(0).to_sparse_csr(), MEANT[:1]),
 ]  # fmt: skip
 
 
