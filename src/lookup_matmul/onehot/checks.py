@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import isfunction
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ from lookup_matmul.equality import shares_storage
 from lookup_matmul.inputs import check_matmul_dtype, check_type, full_name
 
 WRAPPERS = {"DistributedDataParallel", "FullyShardedDataParallel", "FSDPModule"}
+ADAPTERS = {"BaseTunerLayer", "AuxiliaryTrainingWrapper"}  # of PEFT, by name: it is not imported
+EMBEDDING_OPTIONS = {"max_norm", "norm_type", "scale_grad_by_freq"}  # that OneHotLinear lacks
 
 
 def check_forward(name: str, layer: nn.Module, kind: type[nn.Module], remedy: str) -> None:
@@ -131,6 +134,26 @@ def check_unshared(name: str, weight: nn.Parameter, model: nn.Module) -> None:
             )
 
 
+def check_owner(name: str, owner: nn.Module) -> None:
+    """Raise if the module that holds a layer is an adapter, or reads options of an Embedding."""
+    kinds = type(owner).__mro__
+    forward_kind = next(kind for kind in kinds if "forward" in vars(kind))
+    methods = filter(isfunction, vars(forward_kind).values())
+    reads = EMBEDDING_OPTIONS & {word for method in methods for word in method.__code__.co_names}
+    if reads and forward_kind is not nn.Embedding:
+        problem = f"which reads its {', '.join(sorted(reads))}"
+    elif adapters := ADAPTERS & {kind.__name__ for kind in kinds}:
+        problem = f"a {min(adapters)}, which changes its weight"
+    elif isinstance(owner, nn.Embedding):
+        problem = "itself an Embedding"
+    else:
+        return
+    raise TypeError(
+        f"{name} is in a {full_name(owner)}, {problem}, expected a module that only calls it; swap "
+        "before you add adapters, or leave this layer out of names."
+    )
+
+
 def check_unwrapped(model: nn.Module, names: list[str]) -> None:
     for outer, module in model.named_modules(remove_duplicate=False):
         # Compared by name: importing the classes is slow, and older versions of torch lack some.
@@ -175,6 +198,8 @@ def select_modules(
             f"{remedy}."
         )
     check_unwrapped(model, requested)
+    for name in requested:
+        check_owner(name, model.get_submodule(name.rpartition(".")[0]))
     selected = {modules[name] for name in requested}
     return {
         module: [name for name in candidates if modules[name] is module]

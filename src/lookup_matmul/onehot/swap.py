@@ -34,16 +34,18 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     and create the optimizer after, since tables become new Parameters. But a table that another
     layer uses too stays, and the Linear computes its weight from it by
     :func:`torch.nn.utils.parametrize.register_parametrization`: save the state dict of such a
-    model, not the model.
+    model, not the model. ``save_pretrained`` would write names that ``from_pretrained`` does not
+    find, and load random rows instead: swap a copy back before.
 
     If a layer is refused, the model does not change. Raise TypeError for a name of another module,
     and with ``names=None`` for an ``EmbeddingBag``; for a subclass or a ``forward`` of its own; for
     a table that is a ``DTensor`` or not float16, bfloat16, float32 or float64; and inside
-    ``DistributedDataParallel`` or FSDP; ``ddp.module`` alone does not show that it is inside. Raise
-    ValueError if there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or
-    ``sparse``, holds more than its table, or has hooks on its state dict; if its weight is computed
-    from others, has no columns, is on ``meta``, shares memory with another tensor, or has hooks;
-    and if the product differs.
+    ``DistributedDataParallel`` or FSDP; ``ddp.module`` alone does not show that it is inside; and
+    inside a module that reads options of the Embedding, or is an adapter of PEFT. Raise ValueError
+    if there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or ``sparse``,
+    holds more than its table, or has hooks on its state dict; if its weight is computed from
+    others, has no columns, is on ``meta``, shares memory with another tensor, or has hooks; and if
+    the product differs.
 
     >>> model = torch.nn.Sequential(torch.nn.Embedding(4, 5), torch.nn.Linear(5, 2))
     >>> swap_embeddings(model), list(model.state_dict())

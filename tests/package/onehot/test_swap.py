@@ -240,6 +240,52 @@ REFUSED = {
 }  # fmt: skip
 
 
+class LoraEmbedding(nn.Module):
+    """Read options of its layer in a method of forward's class, as PEFT does."""
+
+    def __init__(self, base):
+        super().__init__()
+        self.base_layer = base
+
+    def forward(self, ids):
+        """Add nothing."""
+        return self.embed(ids)
+
+    def embed(self, ids):
+        """Read the options."""
+        return nn.functional.embedding(
+            ids, self.base_layer.weight, max_norm=self.base_layer.max_norm
+        )
+
+
+class BaseTunerLayer(nn.Sequential):
+    """The name by which adapters of PEFT are known."""
+
+
+class InnerEmbedding(nn.Embedding):
+    """An Embedding that holds another one."""
+
+    def __init__(self, inner):
+        super().__init__(5, 3)
+        self.inner = inner
+
+
+@pytest.mark.parametrize(
+    ("owner", "problem"),
+    [(LoraEmbedding, "which reads its max_norm"), (BaseTunerLayer, "a BaseTunerLayer, which"), (InnerEmbedding, "itself an Embedding")],
+)  # fmt: skip
+def test_a_layer_whose_owner_needs_an_embedding_is_refused(owner, problem):
+    """The model does not change, and computes as before."""
+    model = nn.Sequential(owner(nn.Embedding(5, 3)))
+    layers = list(model.modules())
+    name = [name for name, _ in model.named_modules()][-1]
+    with pytest.raises(
+        TypeError, match=rf"{name} is in a .*{owner.__name__}, {problem}.*; swap before"
+    ):
+        swap_embeddings(model, name)
+    assert list(model.modules()) == layers
+
+
 def test_two_parameters_on_one_memory_are_refused():
     """One Parameter in two layers is swapped and stays shared."""
     model = Small()
