@@ -22,7 +22,7 @@ PUBLIC = {
     for name in module.__all__
 }
 WITHOUT_EXAMPLE = {"Agreement", "Case", "Cause", "Comparison", "Drawing", "Kernel", "Layer"}
-WITHOUT_EXAMPLE |= {"ModuleDifference", "Rows", "Spread"}
+WITHOUT_EXAMPLE |= {"ModuleDifference", "Rows", "Spread", "processor"}
 PUBLIC_WITH_EXAMPLE = {
     f"{function.__module__}.{function.__name__}"
     for name, function in PUBLIC.items()

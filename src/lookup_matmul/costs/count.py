@@ -82,7 +82,9 @@ def kernels(case: Case, distinct: int) -> tuple[Kernel, ...]:
     [('zeros', 48), ('ones', 24), ('product', 188)]
     """
     size = DTYPES[case.dtype].itemsize
-    ids, row, one_hot = 8 * case.ids, case.dim * size, case.ids * case.vocab_size * size
+    ids = 8 * case.ids
+    row = case.dim * size
+    one_hot = case.ids * case.vocab_size * size
     operations = 2 * case.ids * case.vocab_size * case.dim
     product = Kernel("product", one_hot + (case.vocab_size + case.ids) * row, operations)
     forms = {

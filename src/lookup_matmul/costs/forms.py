@@ -45,7 +45,8 @@ def make_call(case: Case, inputs: list[torch.Tensor]) -> Callable[[], torch.Tens
             bag: Any = partial(embedding_bag, mode="sum", per_sample_weights=weights)
             return partial(bag, ids, table, offsets[:-1])
         # Products of CSR read int32 indices, and ids may repeat in a bag.
-        arrays, shape = (offsets.int(), ids.int(), weights), (case.bags, case.vocab_size)
+        arrays = (offsets.int(), ids.int(), weights)
+        shape = (case.bags, case.vocab_size)
         with warnings.catch_warnings(action="ignore"):  # the layout is in beta
             csr = torch.sparse_csr_tensor(*arrays, shape, check_invariants=False)
         return partial(torch.mm, csr, table)
@@ -57,16 +58,20 @@ def make_call(case: Case, inputs: list[torch.Tensor]) -> Callable[[], torch.Tens
 
 def check_result(case: Case, inputs: list[torch.Tensor], result: torch.Tensor) -> float:
     """Return the largest error relative to the terms; raise AssertionError beyond rounding."""
-    ids, (table, row_gradients, weights) = inputs[0], (tensor.double() for tensor in inputs[1:])
-    expected, terms = table[ids], 1
+    ids = inputs[0]
+    table, row_gradients, weights = (tensor.double() for tensor in inputs[1:])
+    expected = table[ids]
+    terms = 1
     sizes = expected.abs()
     is_backward = case.direction == "backward"
     if is_backward:
-        zeros, terms = torch.zeros_like(table), int(ids.bincount().max())
+        zeros = torch.zeros_like(table)
+        terms = int(ids.bincount().max())
         expected, sizes = (zeros.index_add(0, ids, a) for a in (row_gradients, row_gradients.abs()))
     elif case.bags:
         weighted_rows = (expected * weights.unsqueeze(1)).view(case.bags, -1, case.dim)
-        expected, sizes = weighted_rows.sum(1), weighted_rows.abs().sum(1)
+        expected = weighted_rows.sum(1)
+        sizes = weighted_rows.abs().sum(1)
         terms = case.ids // case.bags + 1  # each product is rounded before the sum
     if is_backward and DTYPES[case.dtype] != torch.float32:  # to be rounded once, after its sum
         bound = rounding_bound(terms, torch.float32) + torch.finfo(DTYPES[case.dtype]).eps

@@ -25,10 +25,7 @@ GRAPH_CALLS = 10
 
 
 def processor() -> str:
-    """Return the name of the processor.
-
-    >>> name = processor()
-    """
+    """Return the name of the processor."""
     cpuinfo = Path("/proc/cpuinfo")  # Linux; platform knows only the architecture there
     lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -39,7 +36,8 @@ def provenance(device: str) -> dict[str, str | int | None]:
     """Return the device, the versions, the threads and the date of a measurement made now."""
     check_device(device)
     installed = {package.name: package.version for package in distributions()}
-    is_gpu, driver = device == "cuda", None
+    is_gpu = device == "cuda"
+    driver: str | None = None
     if is_gpu:
         with suppress(OSError):  # a container may lack nvidia-smi
             completed = subprocess.run(DRIVER_COMMAND, capture_output=True, text=True, check=False)
@@ -70,7 +68,7 @@ def record(folder: str | Path, device: str, *, quick: bool = False) -> Path:
     origin = provenance(device) | {"quick": quick}
     recording: dict[str, Any] = {"complete": False, "provenance": origin, "cases": []}
     name = re.sub(r"[^a-z0-9]+", "-", str(origin["device"]).lower()).strip("-") or device
-    path = Path(folder, f"{name}{'-quick' * quick}.json")
+    path = Path(folder, f"{name}{'-quick' if quick else ''}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     cases = plan_cases(device, quick=quick)
     for sizes, group in groupby(cases, key=lambda case: case[1:]):

@@ -79,8 +79,11 @@ def describe(recording: dict[str, Any]) -> str:
     parts = [label + escaped(origin[name]) for name, label in labels.items() if origin[name]]
     parts += [f"threads: {origin['threads']}"] if origin["kind"] == "cpu" else []
     parts.append(escaped(origin["date"]))
-    parts += ["a trial with few rounds"] * origin["quick"]
-    return ", ".join(parts + ["incomplete"] * (not recording["complete"]))
+    if origin["quick"]:
+        parts.append("a trial with few rounds")
+    if not recording["complete"]:
+        parts.append("incomplete")
+    return ", ".join(parts)
 
 
 def vocabulary_curves(

@@ -33,11 +33,15 @@ def time_side_by_side(
     """
     from torch.utils.benchmark import Timer  # imports setuptools, which takes 0.2 s
 
-    timers, numbers, times = {}, {}, dict[Any, list[float]]()
+    timers: dict[Any, Timer] = {}
+    numbers: dict[Any, int] = {}
+    times: dict[Any, list[float]] = {}
     for name, call in contenders.items():
         timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
         once_s = timer.blocked_autorange(min_run_time=block_s / 10).median
-        timers[name], numbers[name], times[name] = timer, round(block_s / once_s), []
+        timers[name] = timer
+        numbers[name] = round(block_s / once_s)
+        times[name] = []
     for _ in range(rounds):
         for name, timer in timers.items():
             if numbers[name] > 2:

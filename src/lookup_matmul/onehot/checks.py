@@ -184,7 +184,7 @@ def select_modules(
         remedy = "the model holds none; convert a single layer with to_linear or to_embedding"
     if names is None:
         bags = [name for name, module in modules.items() if isinstance(module, nn.EmbeddingBag)]
-        names = candidates + bags * (kind is nn.Embedding)
+        names = candidates + bags if kind is nn.Embedding else candidates
     requested = [names] if isinstance(names, str) else list(names)
     for name in requested:
         if name not in candidates:

@@ -65,7 +65,8 @@ class OneHotLinear(nn.Module):
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002  # the Embedding's name
         """Return the rows of the table for these ids, of shape ``ids.shape + (dimension,)``."""
-        ids, weight = input, self.linear.weight
+        ids = input
+        weight = self.linear.weight
         check_id_tensor(ids)
         # A quantized Linear has a packed weight and takes rows of float32.
         is_plain = isinstance(weight, torch.Tensor) and weight.is_floating_point()

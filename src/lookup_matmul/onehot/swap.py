@@ -86,7 +86,8 @@ def _swap_layers(
     new_layers: dict[nn.Module, nn.Module] = {}
     outcomes: dict[str, str] = {}
     for layer, paths in layer_names.items():
-        name, weight = paths[0], _require_table(paths[0], layer)
+        name = paths[0]
+        weight = _require_table(name, layer)
         checks.check_unshared(name, weight, model)
         is_tied = weight in weights_elsewhere
         if not is_tied:
@@ -97,11 +98,13 @@ def _swap_layers(
                     f"the weight of {name}.linear is that of another layer too, with a column for "
                     "each row of the table; give one of them a Parameter of its own first."
                 )
-            one_hot_linear, table = layer, transposed.get(weight, weight)
+            one_hot_linear = layer
+            table = transposed.get(weight, weight)
             new_layers[layer] = make_embedding(table, layer.padding_idx)
         else:
             linear = make_linear(transposed.get(weight, transpose_parameter(weight, share=True)))
-            one_hot_linear, table = OneHotLinear(linear, layer.padding_idx), weight
+            one_hot_linear = OneHotLinear(linear, layer.padding_idx)
+            table = weight
             if is_tied:
                 tie_to_table(linear, weight)
             new_layers[layer] = one_hot_linear
@@ -115,7 +118,8 @@ def _require_table(name: str, layer: OneHotLinear | nn.Embedding) -> nn.Paramete
     """Return the Parameter with the table of a layer, or raise if a swap would lose anything."""
     if isinstance(layer, OneHotLinear):
         checks.check_plain(name, layer, OneHotLinear, "linear")
-        linear, linear_name = layer.linear, f"{name}.linear"
+        linear = layer.linear
+        linear_name = f"{name}.linear"
         weight = get_tied_table(linear)
         if weight is None:
             weight = checks.require_table(linear_name, linear)
@@ -157,13 +161,15 @@ def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
             f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers, since "
             "zero times NaN or infinity is NaN; repair these rows."
         )
-    tiny, zero = torch.finfo(table.dtype).tiny, table.new_zeros(())
+    tiny = torch.finfo(table.dtype).tiny
+    zero = table.new_zeros(())
     # Compare bits: where the processor flushes subnormal numbers to zero, == does so too.
     has_special = (table > -tiny) & (table < tiny) & bits_differ(table, zero)
     count = min(len(table), SAMPLE_ROWS)
     spread = torch.linspace(0, len(table) - 1, count, dtype=torch.float64, device=table.device)
     ids = torch.cat([spread.long(), has_special.any(dim=1).nonzero().flatten()[:SAMPLE_ROWS]])
-    product, expected = layer.forward(ids), table[ids]  # without the hooks of the module
+    product = layer.forward(ids)  # without the hooks of the module
+    expected = table[ids]
     differs = bits_differ(product, expected)
     if not differs.any():
         return "equal in every bit"

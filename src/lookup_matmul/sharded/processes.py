@@ -67,7 +67,9 @@ def run_on_processes(
     # The parent folder is that of the fork server's socket, which worker.py deletes at the end.
     temporary_folder = TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir())
     with temporary_folder as name, ExitStack() as stack:
-        folder, processes, connections = Path(name), list[BaseProcess](), list[Connection]()
+        folder = Path(name)
+        processes = list[BaseProcess]()
+        connections = list[Connection]()
         for rank in range(count):
             connection, child_connection = context.Pipe()
             connections.append(stack.enter_context(connection))

@@ -121,7 +121,8 @@ def check_arrays(bags: Bags, names: Names, columns: int | None) -> None:
 
 
 def _check_offsets(offsets: torch.Tensor, entry_count: int, names: Names) -> None:
-    name, row_count = names.offsets, len(offsets) - 1
+    name = names.offsets
+    row_count = len(offsets) - 1
     if not len(offsets):
         raise ValueError(f"{name} is empty, expected at least the end; no rows at all are [0].")
     first, last = int(offsets[0]), int(offsets[-1])

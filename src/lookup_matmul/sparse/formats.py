@@ -46,11 +46,16 @@ def read_rows(
     """Convert rows to :class:`Bags`; only SciPy arrays are moved to ``device`` or copied."""
     shape: Sequence[int] | None = None  # Bags have no number of columns
     if isinstance(rows, torch.Tensor):
-        names, shape, bags = TORCH, rows.shape, _from_torch(rows)
+        names = TORCH
+        shape = rows.shape
+        bags = _from_torch(rows)
     elif isinstance(rows, tuple | list):
-        names, bags = BAGS, as_bags(rows)
+        names = BAGS
+        bags = as_bags(rows)
     elif sparse.issparse(rows):
-        names, shape, bags = SCIPY, rows.shape, _from_scipy(rows, copy)  # type: ignore[union-attr]
+        names = SCIPY
+        shape = rows.shape  # type: ignore[union-attr]
+        bags = _from_scipy(rows, copy)
     else:
         raise TypeError(
             f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor "
