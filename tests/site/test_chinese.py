@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from urllib.parse import urljoin
 
 import axe
-import lint_translations
 import nbformat
 import pytest
 from _extensions.language.builder import add_language_links, set_base_address
 from _extensions.language.messages import extract_numbers, translate_svg
+from _tools import lint_translations
 from babel.messages.pofile import read_po
 from docutils.utils import new_document
 from scratch import SPHINX, Copy, cell

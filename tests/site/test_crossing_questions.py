@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from crossing_questions import (
+from _tools.crossing_questions import (
     ONE_LONG_ROW,
     TABLE,
     ask,

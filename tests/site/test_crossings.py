@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from record_crossing import RECORDS, SCRIPTS, find_changes, read_requirements
+from _tools.record_crossing import RECORDS, SCRIPTS, find_changes, read_requirements
 
 NAMES = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 
