@@ -56,8 +56,8 @@ def _draw_arrays(
         _draw_cell(sheet, j, top + 4.2, value, k)
     for position in sorted(set(offsets)):
         x = X + position * CELL_WIDTH
-        for tick in ((5.25, 5.45), (6.4, 6.75)):  # above and below the names
-            sheet.line(*((x, top + y) for y in tick))
+        for mark in ((5.25, 5.45), (6.4, 6.75)):  # above and below the names
+            sheet.line(*((x, top + y) for y in mark))
         same = [i for i, offset in enumerate(offsets) if offset == position]
         sheet.text(x, top + 7.1, ", ".join([f"{position}"] * len(same)), bold=True)
         if empty := [f"row {i}" for i in same[:-1]]:

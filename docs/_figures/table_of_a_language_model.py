@@ -43,7 +43,7 @@ def draw_points(
         shares = (LEFT / size[0], BOTTOM / size[1], WIDTH / size[0], height / size[1])
         ax = create_figure(*size).add_axes(shares)
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=axes[0], ylabel=axes[1])
-        ax.locator_params(nbins=6)  # short tick labels leave room for the axis label
+        ax.locator_params(nbins=6)  # short numbers leave room for the axis label
         for (x, y), name, group in zip(points, names, groups, strict=True):
             color, _, marker = SERIES_STYLES[group]
             ax.plot(x, y, marker="" if name else marker, ms=6, color=color)

@@ -84,6 +84,7 @@ def draw_names(weights: Mapping[str, nn.Parameter]) -> Drawing:
     boxes = len(parameters)
     strips = len(memories)
     return sheet.to_drawing(
-        f"{names} name{'s' * (names > 1)}, {boxes} Parameter{'s' * (boxes > 1)}, "
+        f"{names} {'name' if names == 1 else 'names'}, "
+        f"{boxes} {'Parameter' if boxes == 1 else 'Parameters'}, "
         f"{strips} {'memory' if strips == 1 else 'memories'}. {' '.join(sentences)}"
     )

@@ -91,7 +91,7 @@ def near(expected):
 
 
 def markers(svg):
-    """Return x and y of the markers, without ticks, in document order."""
+    """Return x and y of the markers, without those of the axes, in document order."""
     uses = [use for use in elements(svg, "use") if "figure-line" not in use.get("style", "")]
     return np.array([attributes(use, "x", "y") for use in uses])
 
@@ -99,10 +99,10 @@ def markers(svg):
 def values_at(places, svg, k, *, log=False):
     """Return the values at some places, as the labels of the x axis (0) or of the y axis (1) say."""
     labels = [
-        (attributes(tick, "x", "y")[k], float(text_of(text).replace(",", "")))
-        for tick, text in pairwise(elements(svg, "use", "text"))
-        if "figure-line" in (tick.get("style") or "") and re.match("[0-9−]", text.text or "")
-        if (tick.get("x") == text.get("x")) == (k == 0)
+        (attributes(mark, "x", "y")[k], float(text_of(text).replace(",", "")))
+        for mark, text in pairwise(elements(svg, "use", "text"))
+        if "figure-line" in (mark.get("style") or "") and re.match("[0-9−]", text.text or "")
+        if (mark.get("x") == text.get("x")) == (k == 0)
     ]
     assert 3 <= len(labels) <= 8
     x, y = np.transpose(labels)

@@ -104,7 +104,7 @@ def draw_intervals(
         if log_x:
             ax.set_xscale("log")
             low, high = ax.get_xlim()
-            # On a short axis, powers of ten alone would be only one or two ticks.
+            # On a short axis, powers of ten alone would be only one or two marks.
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
             ax.xaxis.set_minor_locator(NullLocator())
             ax.xaxis.set_major_formatter(lambda value, _: axes.format_full(value))

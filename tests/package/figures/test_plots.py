@@ -125,12 +125,12 @@ def test_numbers_without_a_position_raise(y, log_y):
 
 
 @pytest.mark.parametrize(
-    ("y", "ticks"),
+    ("y", "labels"),
     [((1e-5, 10.0), "10⁻⁵ 10⁻¹ 1 10"), ((30.0, 500.0), "100 200"), ((0.01, 1e3), "0.01 1 1,000")],
 )
-def test_ticks_of_a_logarithmic_axis_are_one_text_each(y, ticks):
+def test_numbers_along_a_logarithmic_axis_are_one_text_each(y, labels):
     """They are numbers in full if all are short, else powers."""
     drawing = draw_curves([0, 1], {"c": y}, **LABELS, log_y=True)
-    assert set(ticks.split()) <= set(texts(drawing.svg))
+    assert set(labels.split()) <= set(texts(drawing.svg))
     assert "tspan" not in drawing.svg
     assert_apart(text_boxes(drawing))
