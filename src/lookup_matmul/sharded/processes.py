@@ -64,7 +64,8 @@ def run_on_processes(
     pickled_call = cloudpickle.dumps((function, args))
     gloo_timeout = timedelta(seconds=timeout_s + GLOO_EXTRA_S)
     context = _start_context()
-    # The parent folder is that of the fork server's socket, which multiprocessing deletes.
+    # The parent folder is that of the fork server's socket, which multiprocessing deletes. If this
+    # process is killed, as a kernel of Jupyter may be, both folders remain: a few kilobytes.
     temporary_folder = TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir())
     with temporary_folder as name, ExitStack() as stack:
         folder = Path(name)
