@@ -15,7 +15,14 @@ from lookup_matmul.diagnosis.agreement import (
     is_representative,
 )
 from lookup_matmul.diagnosis.case import Case
-from lookup_matmul.diagnosis.inputs import Layer, read_case, read_side, read_tolerance
+from lookup_matmul.diagnosis.inputs import (
+    Layer,
+    read_case,
+    read_heads,
+    read_side,
+    read_tolerance,
+)
+from lookup_matmul.diagnosis.patterns import note_functions, note_ids_like_rows, note_pattern
 from lookup_matmul.diagnosis.report import (
     NOT_COMPARABLE,
     VALUE,
@@ -23,7 +30,13 @@ from lookup_matmul.diagnosis.report import (
     Comparison,
     agrees_at_least,
 )
-from lookup_matmul.diagnosis.search import Proposal, Remedy, explain, find_remedies
+from lookup_matmul.diagnosis.search import (
+    Proposal,
+    Remedy,
+    apply_remedies,
+    explain,
+    find_remedies,
+)
 from lookup_matmul.sparse.bags import Rows
 
 # In the order in which their remedies are applied.
@@ -92,6 +105,7 @@ def compare(
 
 
 def _compare(case: Case, with_gradients: bool) -> Comparison:
+    case = read_heads(case)
     # A lookup reads only the rows of the ids, a product every row.
     case = case.read([side for side in case.with_table if side.kind != "Linear"])
     before = compare_outputs(case)
@@ -104,16 +118,17 @@ def _compare(case: Case, with_gradients: bool) -> Comparison:
     if outputs.causes:
         outputs = replace(outputs, after=compare_outputs(repaired.restore_products(part)))
     causes = outputs.causes
-    notes = _note_ids_like_rows(case)
+    notes = [*case.notes, *note_ids_like_rows(case)]
     if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
         causes = tuple(r.describe(verified=False) for r in options.out_of_range_ids(case))
     causes = (*_find_unrepeatable(case), *causes)
     if not agrees_at_least(before):
-        notes += _note_callables(case)
+        notes += note_functions(case)
         if not causes or any(cause.name == "weights" for cause in causes):
-            notes += _note_pattern(case)
+            notes += note_pattern(case)
     if not outputs.candidates and len({side.whole.shape[1] for side in case.with_table}) > 1:
-        notes.append("the embedding dimensions differ, which no remedy fixes")
+        heads = ", so pass the weights of two heads" if len(case.products) == 2 else ""
+        notes.append(f"the embedding dimensions differ, which no remedy fixes{heads}")
     gradients = None
     if with_gradients and agrees_at_least(outputs.after, VALUE):
         before = compare_gradients(repaired)
@@ -150,8 +165,11 @@ def _find_for_tables(case: Case) -> Iterator[list[Remedy]]:
 
 def _find_for_function(case: Case) -> Iterator[list[Remedy]]:
     """Yield all, none, one and all but one, since a function may have some of the options."""
-    for causes in (numbers.special_numbers, numbers.other_form):
-        remedies = find_remedies(case, [*OPTIONS, causes])
+    for causes in ([], [*OPTIONS, numbers.special_numbers], [*OPTIONS, numbers.other_form]):
+        remedies = find_remedies(case, causes)
+        choices = options.options_of_functions(apply_remedies(case, remedies))
+        names = [remedy.name for remedy in remedies]
+        yield from ([*remedies, choice] for choice in choices if choice.name not in names)
         yield from (remedies, [], *([remedy] for remedy in remedies))
         yield from ([other for other in remedies if other is not r] for r in remedies)
 
@@ -167,48 +185,3 @@ def _find_unrepeatable(case: Case) -> Iterator[Cause]:
             evidence += f", in {repeat.differing} of {repeat.total} numbers"
         advice = "make it repeatable: .eval() ends dropout, max_norm=None keeps the table"
         yield Cause("not repeatable", evidence, advice, verified=False)
-
-
-def _note_ids_like_rows(case: Case) -> list[str]:
-    ids = case.original
-    sizes = [len(side.whole) for side in case.with_table]
-    if case.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
-        return []
-    if 2 * int((ids == 0).sum()) < ids.numel():  # in most rows half of the numbers are zero
-        return []
-    return [
-        f"the {ids.numel()} whole numbers are read as ids; if these are rows, one-hot or of "
-        f"counts, as their width of {ids.shape[-1]} suggests, pass them as .float()"
-    ]
-
-
-def _note_callables(case: Case) -> Iterator[str]:
-    for side in case.callables:
-        yield (
-            f"{side.label} cannot be looked into; pass the layer itself to have its bias, options "
-            "and table tried"
-        )
-        if case.run(side).failure and not case.has_bags:
-            yield (
-                f"{side.label} got the ids as you passed them; if it multiplies, write the rows "
-                "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
-            )
-
-
-def _note_pattern(case: Case) -> list[str]:
-    a, b = (case.run(side).output for side in case.sides)
-    if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
-        return []
-    if a.dim() < 2 or not a.numel():
-        return []
-    eps = torch.finfo(a.dtype).eps
-    a, b = (output.double().flatten(0, -2) for output in (a, b))
-    gap = b - a
-    error = 8 * eps * torch.maximum(a.abs(), b.abs())
-    if not ((a - a[0]).abs() > error).any() or not (gap.abs() > error).any():
-        return []  # equal rows fit every pattern
-    if ((gap - gap[0]).abs() <= error + error[0]).all():
-        return ["b minus a is the same in each row, as where a bias is added"]
-    factor = float((a * b).sum() / (a * a).sum())
-    is_multiple = ((b - factor * a).abs() <= error).all()
-    return [f"b is {numbers.format_factor(factor, eps)} times a"] if is_multiple else []

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 
 from lookup_matmul.diagnosis.case import Case, Side, renormalize
+from lookup_matmul.diagnosis.patterns import list_suspects
 from lookup_matmul.diagnosis.report import format_rows
 from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality import bits_differ
@@ -96,6 +97,8 @@ def out_of_range_ids(case: Case) -> Iterator[Remedy]:
             f"{int(case.bags.ids[invalid][0])}; the numbers of rows are {sizes}"
         )
         advice = "correct these ids or mask them, or give both tables a row for each id"
+        if case.products:
+            advice += "; of a head, pass the weight"
         yield Remedy("ids out of range", advice, evidence, drop_rows)
 
 
@@ -130,6 +133,21 @@ def dtype(case: Case) -> Iterator[Remedy]:
 
 
 def bias(case: Case) -> Iterator[Remedy]:
+    biases = [side.bias for side in case.sides if side.bias is not None]
+    yield from _copy_bias(*biases) if len(biases) == 2 else _leave_out_bias(case)
+
+
+def _copy_bias(a: torch.Tensor, b: torch.Tensor) -> Iterator[Remedy]:
+    if a.shape != b.shape or not (differs := bits_differ(a, b.to(a.dtype))).any():
+        return
+    evidence = f"{int(differs.sum())} of {len(a)} numbers of the biases differ"
+    if moved := int(torch.isin(b[differs], a).sum()):
+        evidence += f", and {moved} of those in b are elsewhere in a"
+    advice = "copy the bias: with torch.no_grad(): b.bias.copy_(a.bias)"
+    yield Remedy("bias", advice, evidence, methodcaller("change", "b", bias=a))
+
+
+def _leave_out_bias(case: Case) -> Iterator[Remedy]:
     biases = {side.label: side.bias for side in case.sides if side.bias is not None}
     lookups = [side for side in case.sides if side.kind in ("Embedding", "table")]
     alternative = "add the same to the output of the other"
@@ -156,6 +174,24 @@ def padding_row(case: Case) -> Iterator[Remedy]:
                 advice += f", which is column {row} of its weight"
             change = methodcaller("write_zeros", [mask for _ in case.with_table])
             yield Remedy("padding_idx", advice, evidence + opposite.name, change)
+
+
+def options_of_functions(case: Case) -> Iterator[Remedy]:
+    """Yield options that a function may have and the table has not, for input that uses them."""
+    for side in case.with_table if case.has_bags or case.has_values else ():
+        change, function = partial(methodcaller, "change", side.name), case.opposite(side).label
+        if case.has_values:
+            evidence = f"{function} takes each value for 1, as {side.label} would without values"
+            advice = "pass the values to both"
+            yield Remedy("values ignored", advice, evidence, change(uses_values=False))
+            continue
+        evidence = f"{function} takes the mean of each bag, {side.label} does not"
+        yield Remedy("mode", "take the mean in both", evidence, change(mode="mean"))
+        for id_ in [] if side.skips_padding else list_suspects(case):
+            evidence = f"{function} leaves out the id {id_}, which all bags that differ hold"
+            advice = f"leave {id_} out of both, as EmbeddingBag(..., padding_idx={id_}) does"
+            options = {"padding_idx": id_, "skips_padding": True}
+            yield Remedy("padding_idx", advice, evidence, change(**options))
 
 
 def max_norm(case: Case) -> Iterator[Remedy]:
