@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from scipy import sparse
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.report import EXACT, Tolerance
+from lookup_matmul.diagnosis.report import EXACT, Cause, Tolerance
 from lookup_matmul.sparse.bags import Bags
 from lookup_matmul.sparse.sums import dense_rows
 
@@ -191,15 +192,6 @@ class Case:
             case = case.change(side.name, **side.read(rows, min(len(rows) + 1, size)))
         return case
 
-    def restore_products(self, part: Case) -> Case:
-        """Return the case with the whole tables of products that do not differ from ``part``."""
-        case = self
-        for side in self.products:
-            if side.table is getattr(part, side.name).table:
-                rows = torch.arange(len(side.whole), device=side.rows.device)
-                case = case.change(side.name, table=side.whole, rows=rows)
-        return case
-
     def select(self, mask: torch.Tensor) -> Case:
         """Return a case with some of the rows of the input."""
         ids, offsets, weights = self.bags
@@ -226,6 +218,24 @@ class Case:
         if key not in self.call_cache:
             self.call_cache[key] = (self.original, _call_function(self, side.function, side.name))
         return self.call_cache[key][1]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change of the case, the cause that it removes, and the texts of the report."""
+
+    name: str
+    advice: str  # one line for the caller
+    evidence: str | Callable[[], str]  # a function, if it reads whole tables
+    change: Callable[[Case], Case]
+
+    def describe(self, verified: bool = True) -> Cause:
+        evidence = self.evidence if isinstance(self.evidence, str) else self.evidence()
+        return Cause(self.name, evidence, self.advice, verified)
+
+
+def apply_remedies(case: Case, remedies: Iterable[Remedy]) -> Case:
+    return reduce(lambda case, remedy: remedy.change(case), remedies, case)
 
 
 def _run_layer(case: Case, side: Side) -> Outcome:

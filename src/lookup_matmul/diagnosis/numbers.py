@@ -7,9 +7,8 @@ from operator import methodcaller
 
 import torch
 
-from lookup_matmul.diagnosis.case import Case
+from lookup_matmul.diagnosis.case import Case, Remedy
 from lookup_matmul.diagnosis.report import format_rows
-from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality import view_bits
 
 RANK_SAMPLE = 128  # so many rows and columns show ranks up to 32

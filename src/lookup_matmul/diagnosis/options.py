@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from lookup_matmul.diagnosis.case import Case, Side, renormalize
+from lookup_matmul.diagnosis.case import Case, Remedy, Side, renormalize
 from lookup_matmul.diagnosis.patterns import list_suspects
 from lookup_matmul.diagnosis.report import format_rows
-from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality import bits_differ
 
 RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm

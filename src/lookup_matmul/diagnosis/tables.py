@@ -11,9 +11,8 @@ import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from lookup_matmul.diagnosis import numbers
-from lookup_matmul.diagnosis.case import Case, Side
+from lookup_matmul.diagnosis.case import Case, Remedy, Side, apply_remedies
 from lookup_matmul.diagnosis.report import format_rows
-from lookup_matmul.diagnosis.search import Remedy, apply_remedies
 from lookup_matmul.equality import bits_differ, shares_storage, view_bits
 
 CHUNK = 512  # rows of a table that are copied at once
