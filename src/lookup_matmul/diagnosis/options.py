@@ -132,8 +132,17 @@ def dtype(case: Case) -> Iterator[Remedy]:
 
 
 def bias(case: Case) -> Iterator[Remedy]:
-    biases = [side.bias for side in case.sides if side.bias is not None]
-    yield from _copy_bias(*biases) if len(biases) == 2 else _leave_out_bias(case)
+    biases = [(side, side.bias) for side in case.sides if side.bias is not None]
+    if len(biases) == 2:
+        yield from _copy_bias(*(bias for _, bias in biases))
+        return
+    for side, bias in biases:
+        other, alternative = case.opposite(side), "add the same to the output of the other"
+        if other.kind in ("Embedding", "table") and not case.has_bags:
+            alternative = f"look up in {other.table_code} + {side.name}.bias"
+        evidence = f"{side.label} adds a bias of up to {float(bias.double().abs().max()):.3g}"
+        advice = f"leave the bias out with bias=False, or {alternative}"
+        yield Remedy("bias", advice, evidence, methodcaller("change", side.name, bias=None))
 
 
 def _copy_bias(a: torch.Tensor, b: torch.Tensor) -> Iterator[Remedy]:
@@ -144,19 +153,6 @@ def _copy_bias(a: torch.Tensor, b: torch.Tensor) -> Iterator[Remedy]:
         evidence += f", and {moved} of those in b are elsewhere in a"
     advice = "copy the bias: with torch.no_grad(): b.bias.copy_(a.bias)"
     yield Remedy("bias", advice, evidence, methodcaller("change", "b", bias=a))
-
-
-def _leave_out_bias(case: Case) -> Iterator[Remedy]:
-    biases = {side.label: side.bias for side in case.sides if side.bias is not None}
-    lookups = [side for side in case.sides if side.kind in ("Embedding", "table")]
-    alternative = "add the same to the output of the other"
-    if len(biases) == 1 and lookups and not case.has_bags:
-        alternative = f"look up in {lookups[0].table_code} + {case.opposite(lookups[0]).name}.bias"
-    sizes = {label: float(bias.double().abs().max()) for label, bias in biases.items()}
-    evidence = ", ".join(f"{name} adds a bias of up to {n:.3g}" for name, n in sizes.items())
-    if biases:
-        advice = f"leave the bias out with bias=False, or {alternative}"
-        yield Remedy("bias", advice, evidence, methodcaller("change_both", bias=None))
 
 
 def padding_row(case: Case) -> Iterator[Remedy]:

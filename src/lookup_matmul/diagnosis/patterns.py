@@ -55,21 +55,22 @@ def note_pattern(case: Case) -> Iterator[str]:
     gap = b - a
     if not (gap.abs() > error).any():
         return
-    factors = (a * b).sum(1, True) / (a * a).sum(1, True)
+    factor = float((a * b).sum() / (a * a).sum())
+    factors = ((a * b).sum(1, True) / (a * a).sum(1, True)).nan_to_num(factor)  # a row may be zero
     limits = f"{float(factors.min()):.3g} to {float(factors.max()):.3g}"
     order = torch.empty_like(a[0], dtype=torch.int64)
     order[a.sum(0).argsort()] = b.sum(0).argsort()
     suspects, differing = _list_shared_ids(case, outputs)
     listing = f"the id {' or '.join(map(str, suspects[:3]))}"
     length = case.shape[-1] if len(a) == math.prod(case.shape) else 1  # of a sequence
-    if shift := _find_shift(case):
+    if shift := _find_shift(case, a, b):
         yield shift
     elif ((gap - gap[0]).abs() <= error + error[0]).all():
         yield "b minus a is the same in each row, as where a bias is added"
     elif len(a) > length and _repeats(gap, length, float(error.max())):
         yield "b minus a is the same at each place of a sequence, as where positions are added"
-    elif ((b - factors.mean() * a).abs() <= error).all():
-        yield f"b is {format_factor(float(factors.mean()), eps)} times a"
+    elif ((b - factor * a).abs() <= error).all():
+        yield f"b is {format_factor(factor, eps)} times a"
     elif suspects and differing < len(a):
         yield f"the rows that differ, {differing} of {len(a)}, hold {listing}, and no others do"
     elif a.shape[1] > 1 and ((b - factors * a).abs() <= error).all():
@@ -90,20 +91,15 @@ def _repeats(rows: torch.Tensor, length: int, error: float) -> bool:
     return bool(((sequences - sequences[0]).abs() <= error).all())
 
 
-def _find_shift(case: Case) -> str:
+def _find_shift(case: Case, a: torch.Tensor, b: torch.Tensor) -> str:
     """Return whether a function looks up the id beside each."""
     for side in case.with_table if case.callables and not case.has_bags else ():
         other = case.opposite(side)
         for step, place in ((1, "after"), (-1, "before")):
             ids = case.bags.ids + step
             inside = (ids >= 0) & (ids < len(side.whole))
-            output = case.run(other).output
-            rows = side.take(ids[inside])
-            if (
-                len(rows)
-                and output is not None
-                and torch.equal(rows, output.flatten(0, -2)[inside])
-            ):
+            output, rows = a if other.name == "a" else b, side.take(ids[inside])
+            if len(rows) and torch.equal(rows.double(), output[inside]):
                 return f"{other.name} has for each id the row of {side.name} {place} it"
     return ""
 

@@ -156,6 +156,7 @@ FUNCTIONS = {
     "counts ignored": (lambda rows: TABLE[rows[0]].reshape(2, 2, 5).sum(1), TABLE, (IDS, torch.tensor([0, 2, 4]), torch.tensor([1.0, 1, 2, 1])), "values ignored"),
     "mean of sums": (average(TABLE), bag(TABLE), BAGS, "mode"),
     "bias of a head": (head(TABLE, torch.ones(9)), lambda rows: rows.numpy() @ NUMPY.T, HIDDEN, "bias"),
+    "a factor, and a row of zeros": (lambda ids: write(TABLE, 0, 0.0)[ids], lambda ids: 3 * write(TABLE, 0, 0.0)[ids], IDS, None, "b is 3 times a"),
     "dropout": (lambda ids: F.dropout(TABLE[ids]), TABLE, IDS, "not repeatable"),
     "not transposed": (lambda ids: SQUARE.T[ids], SQUARE, IDS[:3], "transposed weight"),
     "float16": (lambda ids: TABLE.half()[ids], TABLE, IDS, "dtype"),
