@@ -75,10 +75,13 @@ def check_weight(weight: torch.Tensor, name: str = "weight") -> None:
     check_type(name, weight, torch.Tensor, remedy)
     _check_dense(name, weight, "table")
     if not weight.is_floating_point():
-        raise TypeError(
-            f"{name} has dtype {weight.dtype}, expected a floating dtype; "
-            f"convert with {name}.float()."
-        )
+        remedy = f"convert with {name}.float()"
+        if weight.itemsize < 8:
+            remedy = (
+                "if these are codes of a quantized table, unpack them, subtract their zero point "
+                f"if they have one, and multiply by their scale; else {remedy}"
+            )
+        raise TypeError(f"{name} has dtype {weight.dtype}, expected a floating dtype; {remedy}.")
     if weight.dim() != 2:
         raise ValueError(
             f"{name} has shape {tuple(weight.shape)}, expected two dimensions "

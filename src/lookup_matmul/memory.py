@@ -1,5 +1,9 @@
 """Count the bytes that a call allocates, in total and at its peak."""
 
+import sys
+import threading
+import tracemalloc
+import warnings
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -12,6 +16,7 @@ from torch.utils._pytree import tree_leaves
 from lookup_matmul.inputs import check_device
 
 Call: TypeAlias = Callable[..., object]  # called without arguments
+FEW_BYTES = 2**20  # Python's own objects take as many
 
 
 def allocated_bytes(call: Call) -> int:
@@ -19,16 +24,17 @@ def allocated_bytes(call: Call) -> int:
 
     These are new storages of torch's operators on any device, and those that ``out=`` or
     ``resize_`` enlarge. Views, results written in place, NumPy's memory and scratch memory of
-    kernels add nothing; :func:`torch.load` and ``copy.deepcopy`` are not counted correctly.
+    kernels add nothing; :func:`torch.load` and ``copy.deepcopy`` are not counted correctly. Warn if
+    the call starts threads, or if Python and NumPy take a hundred times as much, and over 1 MiB.
 
     >>> a = torch.zeros(10, 4)
     >>> allocated_bytes(lambda: a.T), allocated_bytes(lambda: (a + 1).double())
     (0, 480)
     """
     storages = _Storages()
-    with storages:
+    with storages, _Unseen() as unseen:
         call()
-    return storages.allocated
+    return unseen.check(storages.allocated)
 
 
 def peak_bytes(call: Call, device: str = "cpu") -> int:
@@ -36,7 +42,9 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
 
     On ``"cpu"`` these are allocations of torch in this thread, an upper bound if the call releases
     older memory; on ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`. Raise ValueError for
-    another or a missing device, and RuntimeError if this thread is being profiled.
+    another or a missing device, and RuntimeError if this thread is being profiled. On ``"cpu"``
+    warn if the call starts threads, or if Python and NumPy take a hundred times as much, and over
+    1 MiB.
 
     >>> peak_bytes(lambda: torch.zeros(10, 10))
     400
@@ -47,7 +55,9 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
         torch.cuda.reset_peak_memory_stats()
         call()
         return torch.cuda.max_memory_allocated() - before
-    return max(accumulate(allocation_sizes(call), initial=0))
+    with _Unseen() as unseen:
+        sizes = allocation_sizes(call)
+    return unseen.check(max(accumulate(sizes, initial=0)))
 
 
 def allocation_sizes(call: Call) -> list[int]:
@@ -65,6 +75,41 @@ def allocation_sizes(call: Call) -> list[int]:
         threads = _autograd._disable_profiler_legacy()
     events: Any = [event for thread in threads for event in thread]
     return [event.cpu_memory_usage() for event in events if event.kind() == "memory_alloc"]
+
+
+class _Unseen:
+    """Notices threads that start, and the peak of the memory of Python and NumPy."""
+
+    def __enter__(self) -> "_Unseen":
+        self.threads: set[int] = set()
+        self.bytes = 0
+        self.before = threading.getprofile()
+        self.modules = len(sys.modules)
+        threading.setprofile(self._notice)
+        self.is_tracing = not tracemalloc.is_tracing()  # else the trace is the caller's
+        if self.is_tracing:
+            tracemalloc.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        threading.setprofile(self.before)
+        if self.is_tracing:
+            if len(sys.modules) == self.modules:  # imports take more than most calls
+                self.bytes = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+
+    def _notice(self, *_: object) -> None:
+        self.threads.add(threading.get_ident())
+        sys.setprofile(None)  # of this thread, which then runs at its usual speed
+
+    def check(self, size: int) -> int:
+        """Return the size; warn if it leaves out what counts most."""
+        parts = ["what other threads allocate"] if self.threads else []
+        if self.bytes > max(100 * size, FEW_BYTES):
+            parts.append(f"{self.bytes:,} bytes of Python and NumPy")
+        if parts:
+            warnings.warn(f"{size:,} bytes do not count {' and '.join(parts)}", stacklevel=3)
+        return size
 
 
 class _Storages(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch

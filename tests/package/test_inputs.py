@@ -21,6 +21,7 @@ BAD_INPUTS = {
     "ids is float": (torch.tensor([2.5, 1.5]), GOOD, TypeError, "ids has dtype torch.float32, expected torch.int32 or torch.int64; convert with ids.long()"),
     "ids are sparse": (IDS.to_sparse(), GOOD, ValueError, "ids has layout torch.sparse_coo, expected a dense tensor; convert with ids.to_dense()."),
     "weight is a layer": (IDS, torch.nn.Linear(4, 4), TypeError, "weight has type torch.nn.modules.linear.Linear, expected torch.Tensor; pass the table itself, such as embedding.weight or linear.weight.T."),
+    "weight has codes": (IDS, torch.ones(4, 5, dtype=torch.uint8), TypeError, "weight has dtype torch.uint8, expected a floating dtype; if these are codes of a quantized table, unpack them, subtract their zero point if they have one, and multiply by their scale; else convert with weight.float()."),
     "weight is integer": (IDS, torch.ones(4, 5, dtype=torch.int64), TypeError, "weight has dtype torch.int64, expected a floating dtype; convert with weight.float()."),
     "weight is sparse": (IDS, GOOD.to_sparse(), ValueError, "weight has layout torch.sparse_coo, expected a dense table; convert with weight.to_dense()."),
     "weight is a vector": (IDS, torch.ones(4), ValueError, "weight has shape (4,), expected two dimensions"),

@@ -1,5 +1,8 @@
 """The bytes counted are those that shapes and dtypes ask for."""
 
+import threading
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -89,3 +92,27 @@ def test_an_unknown_device_is_refused(device, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ValueError, match="device is cuda, but torch finds no GPU; measure on cpu"):
         peak_bytes(lambda: None, "cuda")
+
+
+def work_in_a_thread():
+    """Create a tensor in another thread."""
+    thread = threading.Thread(target=torch.zeros, args=(1000,))
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("measure", [peak_bytes, allocated_bytes])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (work_in_a_thread, "0 bytes do not count what other threads allocate"),
+        (lambda: np.zeros(10**6) + 1, r"0 bytes do not count 8,00\d,\d+ bytes of Python and NumPy"),
+    ],
+)
+def test_work_that_is_not_seen_is_a_warning(measure, call, message):
+    """In a thread, and in NumPy; the hooks are removed."""
+    with pytest.warns(UserWarning, match=message):
+        assert measure(call) == 0
+    assert measure(lambda: torch.zeros(10)) == 40
+    assert threading.getprofile() is None
+    assert not tracemalloc.is_tracing()

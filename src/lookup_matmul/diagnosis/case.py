@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
+import numpy as np
 import torch
 from scipy import sparse
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.report import EXACT, Tolerance
+from lookup_matmul.diagnosis.report import EXACT, Cause, Tolerance
 from lookup_matmul.sparse.bags import Bags
 from lookup_matmul.sparse.sums import dense_rows
 
@@ -29,12 +31,14 @@ class Side:
 
     name: str  # "a" or "b"
     kind: str  # Embedding, EmbeddingBag, Linear, table or callable
+    table_code: str = ""  # the caller's expression for the table
     whole: torch.Tensor = NO_TABLE
     table: torch.Tensor = NO_TABLE
     rows: torch.Tensor = NO_ROWS
     order: torch.Tensor | None = None  # of the rows of the whole table, if a remedy moves them
     function: Callable[[Any], Any] | None = None
     bias: torch.Tensor | None = None
+    may_be_head: bool = False  # a Linear whose weight has the shape that its sizes tell
     padding_idx: int | None = None
     skips_padding: bool = False  # a bag leaves out the entries with the id padding_idx
     max_norm: float | None = None
@@ -51,12 +55,6 @@ class Side:
     @property
     def label(self) -> str:
         return f"{self.name} ({self.kind})"
-
-    @property
-    def table_code(self) -> str:
-        """Return the caller's expression for the table."""
-        expressions = {"table": self.name, "Linear": f"{self.name}.weight.T"}
-        return expressions.get(self.kind, f"{self.name}.weight")
 
     def take(self, rows: torch.Tensor | slice) -> torch.Tensor:
         """Return rows of the whole table, in the order that a remedy gave it."""
@@ -100,6 +98,7 @@ class Case:
     by_offsets: bool = False  # an EmbeddingBag gets ids and offsets, not a matrix of ids
     width: int | None = None  # columns of the rows; None for as many as each table has rows
     tolerance: Tolerance = EXACT
+    notes: tuple[str, ...] = ()  # on how the sides are read
     autocast: torch.dtype | None = None
     # Holds the input beside each outcome, since the key contains its id().
     call_cache: dict[tuple[Any, ...], tuple[object, Outcome]] = field(default_factory=dict)
@@ -193,15 +192,6 @@ class Case:
             case = case.change(side.name, **side.read(rows, min(len(rows) + 1, size)))
         return case
 
-    def restore_products(self, part: Case) -> Case:
-        """Return the case with the whole tables of products that do not differ from ``part``."""
-        case = self
-        for side in self.products:
-            if side.table is getattr(part, side.name).table:
-                rows = torch.arange(len(side.whole), device=side.rows.device)
-                case = case.change(side.name, table=side.whole, rows=rows)
-        return case
-
     def select(self, mask: torch.Tensor) -> Case:
         """Return a case with some of the rows of the input."""
         ids, offsets, weights = self.bags
@@ -230,6 +220,24 @@ class Case:
         return self.call_cache[key][1]
 
 
+@dataclass(frozen=True)
+class Remedy:
+    """A change of the case, the cause that it removes, and the texts of the report."""
+
+    name: str
+    advice: str  # one line for the caller
+    evidence: str | Callable[[], str]  # a function, if it reads whole tables
+    change: Callable[[Case], Case]
+
+    def describe(self, verified: bool = True) -> Cause:
+        evidence = self.evidence if isinstance(self.evidence, str) else self.evidence()
+        return Cause(self.name, evidence, self.advice, verified)
+
+
+def apply_remedies(case: Case, remedies: Iterable[Remedy]) -> Case:
+    return reduce(lambda case, remedy: remedy.change(case), remedies, case)
+
+
 def _run_layer(case: Case, side: Side) -> Outcome:
     invalid = case.out_of_range(len(side.whole))
     if invalid.any() and not (side.kind == "Linear" and case.width is not None):
@@ -253,11 +261,15 @@ def _call_function(case: Case, function: Callable[[Any], Any], name: str) -> Out
             output = function(original.clone() if isinstance(original, torch.Tensor) else original)
     except Exception as error:
         return Outcome(failure=describe_error(error))
+    if isinstance(output, list) and len(output) == 1:  # as a session of onnxruntime returns
+        output = output[0]
+    if not isinstance(output, torch.Tensor) and hasattr(output, "__array__"):
+        output = torch.from_numpy(np.array(output))
     if not isinstance(output, torch.Tensor) or not output.is_floating_point():
         kind = output.dtype if isinstance(output, torch.Tensor) else type(output).__name__
         raise TypeError(
             f"{name} returned {kind}, expected a tensor of floating-point numbers; "
-            "return the output of the layer alone."
+            "return the output of the layer alone, and codes times their scale."
         )
     return Outcome(output.detach())
 
@@ -281,8 +293,8 @@ def compute_output(case: Case, side: Side, table: torch.Tensor) -> torch.Tensor:
     options: Any = {"scale_grad_by_freq": side.scale_grad_by_freq, "sparse": side.sparse}
     if not case.has_bags and side.kind != "EmbeddingBag":
         return F.embedding(bags.ids, table, padding_idx, **options).reshape(*case.shape, -1)
-    is_bag = side.kind == "EmbeddingBag"  # other kinds have no mode, offsets or padding
-    options["mode"] = side.mode if is_bag else "sum"
+    is_bag = side.kind == "EmbeddingBag"  # other kinds have no offsets
+    options["mode"] = side.mode
     options["padding_idx"] = padding_idx if side.skips_padding else None
     options["include_last_offset"] = side.include_last_offset or not (is_bag and case.by_offsets)
     weights = None if bags.weights is None else bags.weights.to(table.dtype)

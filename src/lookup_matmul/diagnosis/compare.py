@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 
@@ -14,16 +15,24 @@ from lookup_matmul.diagnosis.agreement import (
     compare_outputs,
     is_representative,
 )
-from lookup_matmul.diagnosis.case import Case
-from lookup_matmul.diagnosis.inputs import Layer, read_case, read_side, read_tolerance
+from lookup_matmul.diagnosis.case import Case, Remedy, apply_remedies
+from lookup_matmul.diagnosis.inputs import (
+    Layer,
+    read_case,
+    read_heads,
+    read_side,
+    read_tolerance,
+)
+from lookup_matmul.diagnosis.patterns import note_functions, note_ids_like_rows, note_pattern
 from lookup_matmul.diagnosis.report import (
+    BITS,
     NOT_COMPARABLE,
     VALUE,
+    Agreement,
     Cause,
     Comparison,
     agrees_at_least,
 )
-from lookup_matmul.diagnosis.search import Proposal, Remedy, explain, find_remedies
 from lookup_matmul.sparse.bags import Rows
 
 # In the order in which their remedies are applied.
@@ -31,6 +40,14 @@ OPTIONS = (
     options.out_of_range_ids, options.row_width, options.dtype, options.autocast,
     options.output_options, options.bias, options.padding_row, options.max_norm,
 )  # fmt: skip
+
+
+class Proposal(NamedTuple):
+    """An arrangement of the tables, the case that has it, and remedies that it may need."""
+
+    arrangement: list[Remedy]
+    case: Case
+    remedies: list[Remedy]
 
 
 def compare(
@@ -92,6 +109,7 @@ def compare(
 
 
 def _compare(case: Case, with_gradients: bool) -> Comparison:
+    case = read_heads(case)
     # A lookup reads only the rows of the ids, a product every row.
     case = case.read([side for side in case.with_table if side.kind != "Linear"])
     before = compare_outputs(case)
@@ -100,31 +118,63 @@ def _compare(case: Case, with_gradients: bool) -> Comparison:
         part = case.read(case.with_table)
         if not is_representative(part, case):
             part = case.read(case.with_table, every_row=True)
-    outputs, repaired = explain(before, part, _propose, compare_outputs)
-    if outputs.causes:
-        outputs = replace(outputs, after=compare_outputs(repaired.restore_products(part)))
+    outputs, repaired = _explain(before, part, _propose, compare_outputs)
     causes = outputs.causes
-    notes = _note_ids_like_rows(case)
+    notes = [*case.notes, *note_ids_like_rows(case)]
     if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
         causes = tuple(r.describe(verified=False) for r in options.out_of_range_ids(case))
     causes = (*_find_unrepeatable(case), *causes)
     if not agrees_at_least(before):
-        notes += _note_callables(case)
+        notes += note_functions(case)
         if not causes or any(cause.name == "weights" for cause in causes):
-            notes += _note_pattern(case)
+            notes += note_pattern(case)
     if not outputs.candidates and len({side.whole.shape[1] for side in case.with_table}) > 1:
-        notes.append("the embedding dimensions differ, which no remedy fixes")
+        heads = ", so pass the weights of two heads" if len(case.products) == 2 else ""
+        notes.append(f"the embedding dimensions differ, which no remedy fixes{heads}")
     gradients = None
     if with_gradients and agrees_at_least(outputs.after, VALUE):
         before = compare_gradients(repaired)
-        gradients, _ = explain(before, repaired, _propose_for_gradients, compare_gradients)
+        gradients, _ = _explain(before, repaired, _propose_for_gradients, compare_gradients)
     elif with_gradients:
         notes.append("the gradients were not compared, since the outputs do not agree")
     return replace(outputs, causes=causes, notes=tuple(notes), gradients=gradients)
 
 
+def _explain(
+    before: Agreement,
+    case: Case,
+    propose: Callable[[Case], Iterator[Proposal]],
+    measure: Callable[[Case], Agreement],
+) -> tuple[Comparison, Case]:
+    """Return the needed remedies of the first proposal that is enough, and the case with them."""
+    if agrees_at_least(before):
+        return Comparison(before, before), case
+    names: dict[str, None] = {}
+    # A remedy that leaves only signs of zeros is worth naming, unless these were all that differed.
+    for verdict in (BITS,) if agrees_at_least(before, VALUE) else (BITS, VALUE):
+        for arrangement, arranged, remedies in propose(case):
+            names |= dict.fromkeys(remedy.name for remedy in (*arrangement, *remedies))
+            if agrees_at_least(measure(apply_remedies(arranged, remedies)), verdict):
+                needed = _drop_unneeded(arranged, remedies, measure, verdict)
+                repaired = apply_remedies(arranged, needed)
+                causes = tuple(remedy.describe() for remedy in (*arrangement, *needed))
+                return Comparison(before, measure(repaired), causes, tuple(names)), repaired
+    return Comparison(before, before, candidates=tuple(names)), case
+
+
+def _drop_unneeded(
+    case: Case, remedies: list[Remedy], measure: Callable[[Case], Agreement], verdict: str
+) -> list[Remedy]:
+    """Drop remedies without which the sides agree, the least specific first."""
+    for remedy in reversed(remedies):
+        others = [other for other in remedies if other is not remedy]
+        if agrees_at_least(measure(apply_remedies(case, others)), verdict):
+            remedies = others
+    return remedies
+
+
 def _propose_for_gradients(case: Case) -> Iterator[Proposal]:
-    yield Proposal([], case, find_remedies(case, [options.gradient_options]))
+    yield Proposal([], case, _find_remedies(case, [options.gradient_options]))
 
 
 def _propose(case: Case) -> Iterator[Proposal]:
@@ -140,18 +190,21 @@ def _propose(case: Case) -> Iterator[Proposal]:
     for arrangement, arranged in arrangements if not case.callables else ():
         for causes in (OPTIONS, (*OPTIONS, numbers.special_numbers)):
             for copy in (tables.copy_to_b, tables.copy_to_a):
-                yield Proposal(arrangement, arranged, find_remedies(arranged, [*causes, copy]))
+                yield Proposal(arrangement, arranged, _find_remedies(arranged, [*causes, copy]))
 
 
 def _find_for_tables(case: Case) -> Iterator[list[Remedy]]:
-    yield find_remedies(case, [*OPTIONS, numbers.special_numbers])
-    yield find_remedies(case, [*OPTIONS, numbers.special_numbers, numbers.row_scale])
+    yield _find_remedies(case, [*OPTIONS, numbers.special_numbers])
+    yield _find_remedies(case, [*OPTIONS, numbers.special_numbers, numbers.row_scale])
 
 
 def _find_for_function(case: Case) -> Iterator[list[Remedy]]:
     """Yield all, none, one and all but one, since a function may have some of the options."""
-    for causes in (numbers.special_numbers, numbers.other_form):
-        remedies = find_remedies(case, [*OPTIONS, causes])
+    for causes in ([], [*OPTIONS, numbers.special_numbers], [*OPTIONS, numbers.other_form]):
+        remedies = _find_remedies(case, causes)
+        choices = options.options_of_functions(apply_remedies(case, remedies))
+        names = [remedy.name for remedy in remedies]
+        yield from ([*remedies, choice] for choice in choices if choice.name not in names)
         yield from (remedies, [], *([remedy] for remedy in remedies))
         yield from ([other for other in remedies if other is not r] for r in remedies)
 
@@ -169,46 +222,13 @@ def _find_unrepeatable(case: Case) -> Iterator[Cause]:
         yield Cause("not repeatable", evidence, advice, verified=False)
 
 
-def _note_ids_like_rows(case: Case) -> list[str]:
-    ids = case.original
-    sizes = [len(side.whole) for side in case.with_table]
-    if case.by_offsets or ids.dim() < 2 or ids.shape[-1] not in sizes:
-        return []
-    if 2 * int((ids == 0).sum()) < ids.numel():  # in most rows half of the numbers are zero
-        return []
-    return [
-        f"the {ids.numel()} whole numbers are read as ids; if these are rows, one-hot or of "
-        f"counts, as their width of {ids.shape[-1]} suggests, pass them as .float()"
-    ]
-
-
-def _note_callables(case: Case) -> Iterator[str]:
-    for side in case.callables:
-        yield (
-            f"{side.label} cannot be looked into; pass the layer itself to have its bias, options "
-            "and table tried"
-        )
-        if case.run(side).failure and not case.has_bags:
-            yield (
-                f"{side.label} got the ids as you passed them; if it multiplies, write the rows "
-                "inside of it: lambda ids: layer(F.one_hot(ids, num_classes).float())"
-            )
-
-
-def _note_pattern(case: Case) -> list[str]:
-    a, b = (case.run(side).output for side in case.sides)
-    if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype:
-        return []
-    if a.dim() < 2 or not a.numel():
-        return []
-    eps = torch.finfo(a.dtype).eps
-    a, b = (output.double().flatten(0, -2) for output in (a, b))
-    gap = b - a
-    error = 8 * eps * torch.maximum(a.abs(), b.abs())
-    if not ((a - a[0]).abs() > error).any() or not (gap.abs() > error).any():
-        return []  # equal rows fit every pattern
-    if ((gap - gap[0]).abs() <= error + error[0]).all():
-        return ["b minus a is the same in each row, as where a bias is added"]
-    factor = float((a * b).sum() / (a * a).sum())
-    is_multiple = ((b - factor * a).abs() <= error).all()
-    return [f"b is {numbers.format_factor(factor, eps)} times a"] if is_multiple else []
+def _find_remedies(
+    case: Case, causes: Iterable[Callable[[Case], Iterator[Remedy]]]
+) -> list[Remedy]:
+    """Return the remedies for all causes, each sought with the remedies for earlier ones."""
+    remedies: list[Remedy] = []
+    for find_causes in causes:
+        additional = [*find_causes(case)]
+        case = apply_remedies(case, additional)
+        remedies += additional
+    return remedies

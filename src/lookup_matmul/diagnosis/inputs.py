@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -21,9 +22,10 @@ Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]
 
 
 def read_side(name: str, layer: Layer) -> Side:
+    layer = getattr(layer, "_orig_mod", layer)  # of a compiled layer
     if isinstance(layer, torch.Tensor):
         table = _detach_table(name, layer)
-        return _make_side(name, "table", table, requires_grad=layer.requires_grad)
+        return _make_side(name, "table", table, name, requires_grad=layer.requires_grad)
     if not isinstance(layer, nn.Module):
         if callable(layer):
             return Side(name, "callable", function=layer)
@@ -47,18 +49,19 @@ def read_side(name: str, layer: Layer) -> Side:
     if isinstance(layer, nn.Linear):
         options["bias"] = None if layer.bias is None else layer.bias.detach()
         options["may_shorten"] = table.dtype != torch.float64
-        return _make_side(name, "Linear", table.T, **options)
+        options["may_be_head"] = table.shape == (layer.out_features, layer.in_features)
+        return _make_side(name, "Linear", table.T, f"{name}.weight.T", **options)
     names = ["padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"]
     if is_bag := isinstance(layer, nn.EmbeddingBag):
         names += ["mode", "include_last_offset"]
     options |= {option: getattr(layer, option) for option in names}
     options |= {"uses_values": is_bag, "skips_padding": is_bag and layer.padding_idx is not None}
-    return _make_side(name, kind.__name__, table, **options)
+    return _make_side(name, kind.__name__, table, f"{name}.weight", **options)
 
 
-def _make_side(name: str, kind: str, table: torch.Tensor, **options: Any) -> Side:
+def _make_side(name: str, kind: str, table: torch.Tensor, code: str, **options: Any) -> Side:
     rows = torch.arange(len(table), device=table.device)
-    return Side(name, kind, table, table, rows, **options)
+    return Side(name, kind, code, table, table, rows, **options)
 
 
 def _detach_table(name: str, weight: torch.Tensor) -> torch.Tensor:
@@ -82,6 +85,44 @@ def read_case(a: Side, b: Side, ids_or_rows: Any) -> Case:
             "one dimension; write a single id as ids.reshape(1)."
         )
     return case
+
+
+def read_heads(case: Case) -> Case:
+    """Return a case in which a head looks up ids, and a table that is a head's weight multiplies.
+
+    A head takes hidden rows, and its weight has the shape of a table of embeddings.
+    """
+    if case.width is None:
+        heads = [side for side in case.products if _is_head(side, case)]
+    else:
+        heads = [side for side in case.with_table if len(side.whole) != case.width]
+        if any(side.kind == "Linear" or side.whole.shape[1] != case.width for side in heads):
+            return case
+    for side in heads:
+        options: dict[str, Any] = {"requires_grad": side.requires_grad}
+        if case.width is None:
+            kind, reading = "table", "the rows of its weight are compared, not products"
+        else:
+            kind, reading = "Linear", "its table multiplies the rows, which are as wide"
+            options["may_shorten"] = side.whole.dtype != torch.float64
+        reading += "" if side.bias is None else ", without the bias"
+        code = f"{side.table_code}.T".removesuffix(".T.T")
+        head = _make_side(side.name, kind, side.whole.T, code, **options)
+        changes: dict[str, Any] = {side.name: head}
+        changes["notes"] = (*case.notes, f"{side.name} is read as a head: {reading}")
+        case = replace(case, **changes)
+    return case
+
+
+def _is_head(linear: Side, case: Case) -> bool:
+    """Return whether a row of a Linear's weight, and not a column, belongs to each id."""
+    weight, opposite = linear.whole.T, case.opposite(linear)
+    table = opposite.whole if opposite.function is None else case.run(opposite).output
+    if not linear.may_be_head or opposite.kind == "Linear" or table is None:
+        return False
+    if weight.shape[0] == weight.shape[1]:  # only a tie tells that it is no table of columns
+        return table.data_ptr() == weight.data_ptr() and table.stride() == weight.stride()
+    return table.shape[-1:] == weight.shape[1:]
 
 
 def read_tolerance(atol: float, rtol: float) -> Tolerance:

@@ -7,11 +7,11 @@ from operator import methodcaller
 
 import torch
 
-from lookup_matmul.diagnosis.case import Case
+from lookup_matmul.diagnosis.case import Case, Remedy
 from lookup_matmul.diagnosis.report import format_rows
-from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality import view_bits
 
+RANK_SAMPLE = 128  # so many rows and columns show ranks up to 32
 # What such numbers do, and what to do.
 NOT_FINITE = (
     "NaN or infinity",
@@ -128,6 +128,22 @@ def _describe_factor(factor: float, dim: int, error: float, a: str, b: str) -> s
 
 def _are_equal(numbers: torch.Tensor, error: float) -> bool:
     return bool(numbers.max() - numbers.min() <= error * numbers.abs().max())
+
+
+def describe_rank(a: torch.Tensor, b: torch.Tensor, eps: float) -> str:
+    """Describe a difference of low rank from some of the rows and columns that differ."""
+    gap, size = b.double() - a.double(), torch.maximum(a.abs(), b.abs()).double()
+    differs = gap.abs() > 16 * eps * size
+    sample = gap[differs.any(1)][:RANK_SAMPLE, differs.any(0)][:, :RANK_SAMPLE]
+    if not sample.numel() or not sample.isfinite().all():
+        return ""
+    sample = torch.unique(sample, dim=0)  # a row that is repeated tells nothing
+    sample = sample - sample[0]  # nor one that is added to all, such as a bias
+    rounding = 16 * eps * float(size.max()) * sample.numel() ** 0.5
+    rank = int((torch.linalg.svdvals(sample) > rounding).sum())
+    if not 0 < 4 * rank <= min(sample.shape):
+        return ""
+    return f"b minus a has rank {rank}, as where one side has an adapter such as LoRA"
 
 
 def format_factor(number: float, error: float) -> str:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from lookup_matmul.diagnosis.case import Case, Side, renormalize
+from lookup_matmul.diagnosis.case import Case, Remedy, Side, renormalize
+from lookup_matmul.diagnosis.patterns import list_suspects
 from lookup_matmul.diagnosis.report import format_rows
-from lookup_matmul.diagnosis.search import Remedy
 from lookup_matmul.equality import bits_differ
 
 RENORMALIZATIONS = 8  # after these, rounding leaves no row longer than max_norm
@@ -96,6 +96,8 @@ def out_of_range_ids(case: Case) -> Iterator[Remedy]:
             f"{int(case.bags.ids[invalid][0])}; the numbers of rows are {sizes}"
         )
         advice = "correct these ids or mask them, or give both tables a row for each id"
+        if case.products:
+            advice += "; of a head, pass the weight"
         yield Remedy("ids out of range", advice, evidence, drop_rows)
 
 
@@ -130,16 +132,27 @@ def dtype(case: Case) -> Iterator[Remedy]:
 
 
 def bias(case: Case) -> Iterator[Remedy]:
-    biases = {side.label: side.bias for side in case.sides if side.bias is not None}
-    lookups = [side for side in case.sides if side.kind in ("Embedding", "table")]
-    alternative = "add the same to the output of the other"
-    if len(biases) == 1 and lookups and not case.has_bags:
-        alternative = f"look up in {lookups[0].table_code} + {case.opposite(lookups[0]).name}.bias"
-    sizes = {label: float(bias.double().abs().max()) for label, bias in biases.items()}
-    evidence = ", ".join(f"{name} adds a bias of up to {n:.3g}" for name, n in sizes.items())
-    if biases:
+    biases = [(side, side.bias) for side in case.sides if side.bias is not None]
+    if len(biases) == 2:
+        yield from _copy_bias(*(bias for _, bias in biases))
+        return
+    for side, bias in biases:
+        other, alternative = case.opposite(side), "add the same to the output of the other"
+        if other.kind in ("Embedding", "table") and not case.has_bags:
+            alternative = f"look up in {other.table_code} + {side.name}.bias"
+        evidence = f"{side.label} adds a bias of up to {float(bias.double().abs().max()):.3g}"
         advice = f"leave the bias out with bias=False, or {alternative}"
-        yield Remedy("bias", advice, evidence, methodcaller("change_both", bias=None))
+        yield Remedy("bias", advice, evidence, methodcaller("change", side.name, bias=None))
+
+
+def _copy_bias(a: torch.Tensor, b: torch.Tensor) -> Iterator[Remedy]:
+    if a.shape != b.shape or not (differs := bits_differ(a, b.to(a.dtype))).any():
+        return
+    evidence = f"{int(differs.sum())} of {len(a)} numbers of the biases differ"
+    if moved := int(torch.isin(b[differs], a).sum()):
+        evidence += f", and {moved} of those in b are elsewhere in a"
+    advice = "copy the bias: with torch.no_grad(): b.bias.copy_(a.bias)"
+    yield Remedy("bias", advice, evidence, methodcaller("change", "b", bias=a))
 
 
 def padding_row(case: Case) -> Iterator[Remedy]:
@@ -156,6 +169,24 @@ def padding_row(case: Case) -> Iterator[Remedy]:
                 advice += f", which is column {row} of its weight"
             change = methodcaller("write_zeros", [mask for _ in case.with_table])
             yield Remedy("padding_idx", advice, evidence + opposite.name, change)
+
+
+def options_of_functions(case: Case) -> Iterator[Remedy]:
+    """Yield options that a function may have and the table has not, for input that uses them."""
+    for side in case.with_table if case.has_bags or case.has_values else ():
+        change, function = partial(methodcaller, "change", side.name), case.opposite(side).label
+        if case.has_values:
+            evidence = f"{function} takes each value for 1, as {side.label} would without values"
+            advice = "pass the values to both"
+            yield Remedy("values ignored", advice, evidence, change(uses_values=False))
+            continue
+        evidence = f"{function} takes the mean of each bag, {side.label} does not"
+        yield Remedy("mode", "take the mean in both", evidence, change(mode="mean"))
+        for id_ in [] if side.skips_padding else list_suspects(case):
+            evidence = f"{function} leaves out the id {id_}, which all bags that differ hold"
+            advice = f"leave {id_} out of both, as EmbeddingBag(..., padding_idx={id_}) does"
+            options = {"padding_idx": id_, "skips_padding": True}
+            yield Remedy("padding_idx", advice, evidence, change(**options))
 
 
 def max_norm(case: Case) -> Iterator[Remedy]:

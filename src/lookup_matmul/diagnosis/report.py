@@ -87,11 +87,12 @@ class Cause:
     """Why two layers disagree, and what to do.
 
     ``name`` is one of ``"bias"``, ``"transposed weight"``, ``"reshaped weight"``, ``"weights"``,
-    ``"order of the rows"``, ``"scaled rows"``, ``"dtype"``, ``"padding_idx"``, ``"max_norm"``,
-    ``"ids out of range"``, ``"width of the rows"``, ``"values ignored"``, ``"mode"``,
-    ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``, ``"negative zero"``,
-    ``"subnormal numbers"``, ``"reduced matmul precision"``, ``"not repeatable"``; for gradients
-    ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"`` and ``"sparse gradient"``.
+    ``"order of the rows"``, ``"order of the columns"``, ``"scaled rows"``, ``"dtype"``,
+    ``"padding_idx"``, ``"max_norm"``, ``"ids out of range"``, ``"width of the rows"``,
+    ``"values ignored"``, ``"mode"``, ``"offsets"``, ``"autocast"``, ``"NaN or infinity"``,
+    ``"negative zero"``, ``"subnormal numbers"``, ``"reduced matmul precision"``,
+    ``"not repeatable"``; for gradients ``"frozen"``, ``"padding_idx"``, ``"scale_grad_by_freq"``
+    and ``"sparse gradient"``.
     If it is ``verified``, the layers agree with all remedies and do not without this one.
     """
 
@@ -155,11 +156,11 @@ class Comparison:
             yield from self.gradients._lines("gradients")
 
 
-def format_rows(rows: Iterable[int]) -> str:
+def format_rows(rows: Iterable[int], noun: str = "row") -> str:
     """Return "row 2" or "rows 2, 3, …", with at most six numbers."""
     numbers = list(rows)
     listing = ", ".join(map(str, numbers[:6])) + (", …" if len(numbers) > 6 else "")
-    return f"row{'s' if len(numbers) != 1 else ''} {listing}"
+    return f"{noun}{'s' if len(numbers) != 1 else ''} {listing}"
 
 
 def _distinct_texts(*values: float) -> list[str]:

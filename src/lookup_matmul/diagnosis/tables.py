@@ -10,9 +10,9 @@ from typing import TypeAlias
 import torch
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
-from lookup_matmul.diagnosis.case import Case, Side
+from lookup_matmul.diagnosis import numbers
+from lookup_matmul.diagnosis.case import Case, Remedy, Side, apply_remedies
 from lookup_matmul.diagnosis.report import format_rows
-from lookup_matmul.diagnosis.search import Remedy, apply_remedies
 from lookup_matmul.equality import bits_differ, shares_storage, view_bits
 
 CHUNK = 512  # rows of a table that are copied at once
@@ -47,6 +47,8 @@ def layout(case: Case) -> Iterator[Remedy]:
             if rows == columns:
                 evidence += "; being square, its shape does not show it"
             advice = f"transpose the table of {side.name}"
+            if side.kind == "Linear" and case.width is None:
+                advice = f"pass {side.name}.weight if {side.name} is a head, else {advice}"
             yield _rearrange(side, "transposed weight", advice, ".T", evidence, torch.t)
         if shapes[0] == shapes[-1] and rows != columns:
             evidence = (
@@ -69,7 +71,7 @@ def _rearrange(side: Side, cause: str, advice: str, code: str, evidence: str, vi
     """Return a remedy that takes another view of the whole table."""
     name = side.name
     statement = f"{name}.weight = torch.nn.Parameter({name}.weight{code}.contiguous())"
-    statement = f"{name} = {name}{code}" if side.kind == "table" else statement
+    statement = statement if ".weight" in side.table_code else f"{name} = {name}{code}"
 
     def change(case: Case) -> Case:
         return case.change_whole(name, whole=view(side.whole))
@@ -78,17 +80,46 @@ def _rearrange(side: Side, cause: str, advice: str, code: str, evidence: str, vi
 
 
 def row_order(case: Case) -> Iterator[Remedy]:
+    """Yield the order in which the rows of b are those of a, or else the columns that were read."""
     if case.callables or case.a.whole.shape[1] != case.b.whole.shape[1]:
         return
     for mark, relation in ((view_bits, "are"), (_round_directions, "are multiples of")):
         if moves := _find_moves(case, partial(_convert_and_mark, case, mark)):
-            origin = f"{format_rows(moves.values())} of {case.b.label}"
-            evidence = f"{format_rows(moves)} of {case.a.label} {relation} {origin}"
-            advice = "give a thing the same id in both, or put the rows of b in the order of a"
             order = case.b.rows.new_tensor(_order_rows(moves, len(case.b.whole)))
             change = methodcaller("change_whole", "b", order=order)
-            yield Remedy("order of the rows", advice, evidence, change)
+            yield _describe_order(case, moves, relation, "row", change)
             return
+    turned = _turn(case)
+    if moves := _find_moves(turned, partial(_convert_and_mark, case, view_bits)):
+        order = case.b.rows.new_tensor(_order_rows(moves, len(turned.b.whole)))
+        yield _describe_order(case, moves, "are", "column", partial(_move_columns, order))
+
+
+def _turn(case: Case) -> Case:
+    """Return a case whose rows are the columns of the tables that were read."""
+    for side in case.sides:
+        columns = side.table.T
+        rows = torch.arange(len(columns), device=columns.device)
+        case = case.change(side.name, whole=columns, table=columns, rows=rows, order=None)
+    return case
+
+
+def _move_columns(order: torch.Tensor, case: Case) -> Case:
+    bias = None if case.b.bias is None else case.b.bias[order]
+    return case.change("b", table=case.b.table[:, order], bias=bias)
+
+
+def _describe_order(
+    case: Case, moves: Moves, relation: str, noun: str, change: Callable[[Case], Case]
+) -> Remedy:
+    owners = [side.label for side in case.sides]
+    if len(case.products) == 2 and case.width is not None:  # heads, whose weights are transposed
+        noun = "column" if noun == "row" else "row"
+        owners = [f"{side.name}.weight" for side in case.sides]
+    places = [format_rows(rows, noun) for rows in (moves, moves.values())]
+    evidence = f"{places[0]} of {owners[0]} {relation} {places[1]} of {owners[1]}"
+    advice = f"give a thing the same number in both, or put the {noun}s of b in the order of a"
+    return Remedy(f"order of the {noun}s", advice, evidence, change)
 
 
 def _convert_and_mark(case: Case, mark: View, rows: torch.Tensor) -> torch.Tensor:
@@ -167,8 +198,8 @@ def copy_to_a(case: Case) -> Iterator[Remedy]:
 def _copy_table(case: Case, source: Side, target: Side) -> Iterator[Remedy]:
     def copy(case: Case) -> Case:
         table = getattr(case, target.name).table.clone()
-        numbers = getattr(case, source.name).table[case.shared_rows]
-        table[case.shared_rows] = numbers.to(table.dtype)
+        copied = getattr(case, source.name).table[case.shared_rows]
+        table[case.shared_rows] = copied.to(table.dtype)
         return case.change(target.name, table=table)
 
     to = target.table_code
@@ -176,7 +207,7 @@ def _copy_table(case: Case, source: Side, target: Side) -> Iterator[Remedy]:
     if len(source.whole) != len(target.whole):
         to += f"[:{case.shared_size}]"
         origin += f"[:{case.shared_size}]"
-    elif target.kind == "Linear":  # usually the transpose is written on the right
+    elif to.endswith(".T"):  # usually the transpose is written on the right
         to = to.removesuffix(".T")
         origin = f"{origin}.T".removesuffix(".T.T")
     advice = f"copy the table: with torch.no_grad(): {to}.copy_({origin})"
@@ -195,6 +226,10 @@ def _describe_weights(case: Case) -> str:
     ]
     if len(tables[0]) != len(tables[1]):
         facts.insert(0, f"a has {len(tables[0])} rows and b has {len(tables[1])}")
+    rows = counts.nonzero().flatten()[: numbers.RANK_SAMPLE]
+    eps = max(torch.finfo(table.dtype).eps for table in tables)
+    if rank := numbers.describe_rank(case.a.take(rows), case.b.take(rows), eps):
+        facts.append(rank)
     frozen = [side.name for side in case.sides if not side.requires_grad]
     if len(frozen) == 1:
         facts.append(f"{frozen[0]} requires no gradient, so training moves the other alone")

@@ -46,9 +46,9 @@ def check_bags(bags: Bags, vocab_size: int | None) -> None:
 
     Raise TypeError unless these are two or three tensors with dtypes of :class:`Bags`, and
     ``vocab_size`` an ``int`` or None; ValueError unless their shapes fit, none is on ``meta``, and
-    the offsets rise from 0 to the number of ids; and IndexError if an id is no column, or with
-    ``vocab_size=None`` if it is negative. The message names everything that broken offsets may be:
-    lengths, row numbers, joined batches, a slice, or beginnings without the end.
+    the offsets rise from 0 to the number of ids, and no weight is NaN; and IndexError if an id is
+    no column, or with ``vocab_size=None`` if it is negative. The message names everything that
+    broken offsets may be: lengths, row numbers, joined batches, a slice, or beginnings alone.
 
     >>> check_bags(Bags(torch.tensor([1, 4, 0]), torch.tensor([0, 2, 2, 3])), 4)
     Traceback (most recent call last):
@@ -88,9 +88,12 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     Return :class:`Bags` that share memory with ``rows`` and have its dtypes; gradients flow to the
     values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
 
+    Counts may be integers of any width; those of 8 bits wrap beyond 127 or 255 where SciPy adds
+    duplicates, before they arrive here.
+
     Raise TypeError for rows of another type, format or dtype, ValueError for arrays that do not fit
-    together (see :func:`check_bags`) or are not in native byte order, and IndexError for a column
-    outside of the matrix; with ``check=False`` nothing is checked.
+    together (see :func:`check_bags`) or are not in native byte order, and for NaN, and IndexError
+    for a column outside of the matrix; with ``check=False`` nothing is checked.
 
     >>> from scipy import sparse
     >>> to_bags(sparse.csr_array([[0, 2, 0, 3], [0, 0, 0, 0], [1, 0, 0, 0]]))
@@ -119,7 +122,8 @@ def read_rows(
     else:
         raise TypeError(
             f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor "
-            "of layout sparse_csr, or (ids, offsets, weights) as tensors."
+            "of layout sparse_csr, or (ids, offsets, weights) as tensors; convert an array of "
+            "values with scipy.sparse.csr_array(rows)."
         )
     if check:
         if shape is not None:
@@ -144,12 +148,17 @@ def read_rows(
 def _from_torch(rows: torch.Tensor) -> Bags:
     if rows.layout != torch.sparse_csr or rows.dim() != 2:
         remedy = "convert it with rows.to_sparse_csr()"
-        if rows.layout is torch.jagged:
-            remedy = "pass (rows.values(), rows.offsets()) for ids"
+        shape = "nested" if rows.is_nested else tuple(rows.shape)
+        if rows.is_nested:
+            lengths = "torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)"
+            remedy = f"pass (torch.cat(rows.unbind()), {lengths}) for ids"
         elif rows.dim() != 2:
             remedy = "convert it with rows.unsqueeze(0).to_sparse_csr()"
+        elif rows.layout is torch.strided and not rows.is_floating_point():
+            offsets = "torch.arange(0, rows.numel() + 1, rows.shape[1])"
+            remedy += f" if these are counts, or pass (rows.flatten(), {offsets}) if they are ids"
         raise TypeError(
-            f"rows is a tensor of layout {rows.layout} and shape {tuple(rows.shape)}, expected "
+            f"rows is a tensor of layout {rows.layout} and shape {shape}, expected "
             f"torch.sparse_csr with two dimensions; {remedy}."
         )
     values = rows.values()

@@ -33,14 +33,20 @@ def check_arrays(
     check_id_dtype(names.ids, ids)
     check_id_dtype(names.offsets, offsets)
     if weights is not None and (weights.dtype == torch.bool or weights.is_complex()):
+        code = "rows.astype('float32')" if names is SCIPY else ".float()"
         raise TypeError(
             f"{names.weights} has dtype {weights.dtype}, expected an integer or floating one; "
-            "convert with .float() if True counts as 1."
+            f"convert with {code} if True counts as 1."
         )
     if weights is not None and len(weights) != len(ids):
         raise ValueError(
             f"{names.weights} has {len(weights)} elements and {names.ids} {len(ids)}, "
             "expected as many; give each entry its value."
+        )
+    if weights is not None and (nans := int(weights.isnan().sum())):
+        raise ValueError(
+            f"{names.weights} has NaN in {nans} of {len(weights)} elements, expected numbers, "
+            "since a sum with NaN is NaN; replace them or leave these entries out."
         )
     _check_offsets(offsets, len(ids), names)
     if outside := find_outside(ids, columns, "column", "entries"):

@@ -57,6 +57,7 @@ BROKEN = {
     "bags with two columns outside": (lambda: (torch.tensor([1, 4, 5]), OFFSETS, VALUES), IndexError, "row 0 names column 4, but a table of 4 rows takes 0 <= column <= 3; 2 of the 3 entries are outside. Give the table more rows or correct the ids."),
     "bags of complex weights": (lambda: (IDS, OFFSETS, VALUES.cfloat()), TypeError, "weights has dtype torch.complex64, expected an integer or floating one; convert with .float() if True counts as 1."),
     "bags of sparse weights": (lambda: (IDS, OFFSETS, VALUES.to_sparse()), ValueError, "weights has layout torch.sparse_coo and shape (3,), expected one dense dimension; flatten it."),
+    "bags with NaN": (lambda: (IDS, OFFSETS, torch.tensor([1.0, torch.nan, 2.0])), ValueError, "weights has NaN in 1 of 3 elements, expected numbers, since a sum with NaN is NaN; replace them or leave these entries out."),
     "bags of floats": (lambda: (IDS, OFFSETS.float()), TypeError, "offsets has dtype torch.float32, expected torch.int32 or torch.int64; convert with offsets.long() if the values are meant as row numbers."),
     "bags of arrays": (lambda: (IDS.numpy(), OFFSETS.numpy()), TypeError, "ids is a ndarray, expected a torch.Tensor; wrap it in torch.as_tensor(...)."),
     "four tensors": (lambda: (IDS, OFFSETS, VALUES, VALUES), TypeError, "bags is a tuple of 4, expected Bags or (ids, offsets, weights); read a matrix with to_bags(...)."),
@@ -140,7 +141,12 @@ LISTS = [[1, 3], [], [0]]
 HELD = [
     (LISTS, "torch.tensor([*chain(*rows)]) and torch.tensor([0, *map(len, rows)]).cumsum(0)", lambda rows: (torch.tensor([*chain(*rows)]), torch.tensor([0, *map(len, rows)]).cumsum(0)), MEANT),
     (LISTS[::2], "if each list has the ids of one row", lambda rows: (torch.tensor([*chain(*rows)]), torch.tensor([0, *map(len, rows)]).cumsum(0)), MEANT[::2]),
-    (JAGGED, "pass (rows.values(), rows.offsets()) for ids", lambda rows: (rows.values(), rows.offsets()), MEANT[::2]),
+    (JAGGED, "torch.cat(rows.unbind()), torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)", lambda rows: (torch.cat(rows.unbind()), torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)), MEANT[::2]),
+    (torch.nested.narrow(torch.tensor([[1, 3, 2], [0, 2, 2]]), 1, torch.tensor([0, 0]), torch.tensor([2, 1]), layout=torch.jagged), "torch.cat(rows.unbind()), torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)", lambda rows: (torch.cat(rows.unbind()), torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)), MEANT[::2]),
+    (np.array(MEANT), "scipy.sparse.csr_array(rows)", sparse.csr_array, MEANT),
+    (torch.tensor(MEANT), "rows.to_sparse_csr() if these are counts", lambda rows: rows.to_sparse_csr(), MEANT),
+    (torch.tensor([[1, 3], [0, 2]]), "pass (rows.flatten(), torch.arange(0, rows.numel() + 1, rows.shape[1])) if they are ids", lambda rows: (rows.flatten(), torch.arange(0, rows.numel() + 1, rows.shape[1])), [MEANT[0], [1, 0, 1, 0]]),
+    (sparse.csr_array(np.array(MEANT) > 0), "data has dtype torch.bool, expected an integer or floating one; convert with rows.astype('float32')", lambda rows: rows.astype("float32"), MEANT),
     (sparse.csr_array(MEANT)[0], "rows.reshape(1, -1).tocsr()", lambda rows: rows.reshape(1, -1).tocsr(), MEANT[:1]),
     (sparse.csc_array(MEANT), "rows.tocsr()", lambda rows: rows.tocsr(), MEANT),
     (torch.tensor(MEANT).to_sparse_csc(), "rows.to_sparse_csr()", lambda rows: rows.to_sparse_csr(), MEANT),
@@ -156,6 +162,17 @@ def test_the_step_that_the_message_names_converts_the_rows(k):
     with pytest.raises(TypeError, match=re.escape(step)):
         to_bags(rows)
     assert to_scipy_csr(to_bags(convert(rows)), 4).toarray().tolist() == meant
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "uint64"])
+def test_small_and_unsigned_counts_are_exact_unless_scipy_wraps_them(dtype):
+    """Each count arrives; duplicates of 8 bits wrap in SciPy."""
+    rows = sparse.csr_array((np.array([100, 100, 100], dtype), [1, 1, 1], [0, 3]), shape=(1, 4))
+    table = torch.eye(4, dtype=torch.float64)
+    assert sum_of_rows(rows, table)[0, 1] == 300
+    rows.sum_duplicates()
+    wrapped = {"uint8": 300 - 256, "int8": 300 - 256}
+    assert sum_of_rows(rows, table)[0, 1] == wrapped.get(dtype, 300)
 
 
 @pytest.mark.parametrize("form", [check_bags, to_scipy_csr, to_torch_csr])
