@@ -92,18 +92,27 @@ def test_the_difference_is_that_of_the_outputs():
     assert difference.agreement.first[:2] == (0, 2)
     a, b = nn.Sequential(nn.Identity()), nn.Sequential(nn.Identity())
     b[0].register_forward_hook(lambda *arguments: arguments[-1].double())
-    text = ": dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value."
-    assert str(first_difference(a, b, torch.ones(2))).endswith(text)
+    text = ": dtype torch.float32 in a, torch.float64 in b; all numbers are equal in value. Its"
+    assert text in str(first_difference(a, b, torch.ones(2)))
 
 
 def test_a_module_that_is_called_again_is_named_with_its_call():
-    """Only the second output of the ReLU differs, or is missing."""
-    relu, ones = nn.ReLU(), torch.ones(2)
-    single, double = nn.Sequential(relu, nn.Identity()), nn.Sequential(relu, nn.Identity(), relu)
-    difference = first_difference(double, single, ones)
-    assert (difference.name, difference.call, difference.shapes) == ("0", 2, ())
-    assert str(difference).endswith("call 2: not to be compared: model_b does not make this call.")
-    assert "model_a does not make" in str(first_difference(single, double, ones))
+    """Only the second output of the Linear differs."""
+    linear, ones = nn.Linear(2, 2), torch.ones(2)
+    a, b = nn.Sequential(linear, nn.ReLU(), linear), nn.Sequential(linear, nn.Tanh(), linear)
+    text = str(first_difference(a, b, ones, names=lambda name: name if name == "0" else None))
+    assert text.startswith("The first outputs that differ are those of module '0' (Linear) in its call 2,")
+
+
+def test_a_call_that_one_model_does_not_make_is_named():
+    """Only where outputs differ."""
+    sigmoid, ones = nn.Sigmoid(), torch.ones(2)
+    once, twice = nn.Sequential(sigmoid, nn.Identity()), nn.Sequential(sigmoid, nn.Identity(), sigmoid)
+    difference = first_difference(twice, once, ones)
+    assert (difference.name, difference.notes) == ("", ("Before, model_b makes no call of module '0'.",))
+    assert "model_a makes no call of module '0'." in str(first_difference(once, twice, ones))
+    relu = nn.ReLU()
+    assert first_difference(nn.Sequential(relu), nn.Sequential(relu, relu), ones) is None
 
 
 def test_modules_are_compared_in_the_order_of_the_first_model():
@@ -151,7 +160,7 @@ TEXT.register_forward_hook(lambda *_: "text")
     ("models", "error", "message"),
     [
         ([nn.ReLU(), torch.relu], TypeError, "model_b has type builtins.builtin_function"),
-        ([nn.Sequential(TEXT)] * 2, TypeError, "output of module '0' is a str"),
+        ([nn.Sequential(TEXT), nn.Sequential(TEXT)], TypeError, "modules of model_a return str, expected a tensor"),
         ([nn.Sequential(nn.ReLU()), nn.ModuleDict({"a": nn.ReLU()})], ValueError, "no submodule of"),
     ],
 )  # fmt: skip
