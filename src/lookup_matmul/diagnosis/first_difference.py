@@ -12,7 +12,13 @@ from lookup_matmul.diagnosis.agreement import compare_outcomes
 from lookup_matmul.diagnosis.calls import Call, Calls, record_both
 from lookup_matmul.diagnosis.case import Outcome
 from lookup_matmul.diagnosis.inputs import read_tolerance
-from lookup_matmul.diagnosis.pairs import Names, find_lost_ties, is_compiled, pair_modules
+from lookup_matmul.diagnosis.pairs import (
+    Names,
+    find_lost_ties,
+    is_compiled,
+    name_types,
+    pair_modules,
+)
 from lookup_matmul.diagnosis.report import DIFFERENT, Agreement, Tolerance
 from lookup_matmul.inputs import check_type
 from lookup_matmul.models import Leaves
@@ -24,10 +30,10 @@ class ModuleDifference:
 
     ``name`` is that of ``named_modules()`` of model_a, ``""`` for the whole model. ``call`` counts
     the calls of the module from 1, and is 0 if all outputs agree, but only one model ties a weight.
-    ``types`` are those of the modules, ``shapes`` those of the first tensors that differ, which are
-    at ``place`` in the outputs. ``parent`` is the module in whose forward the inputs of this call
-    part, None if they agree. ``notes`` are sentences on inputs, training modes, calls that only one
-    model makes, ties, and what was not compared.
+    ``types`` are those of the modules, with their modules where two have one name; ``shapes`` are
+    those of the first tensors that differ, at ``place`` in the outputs. ``parent`` is the module
+    in whose forward the inputs of this call part, None if they agree. ``notes`` are sentences on
+    inputs, training modes, calls that only one model makes, ties, and what was not compared.
     """
 
     name: str
@@ -102,9 +108,8 @@ Its inputs agree.
             notes += [*_note_modes(call, a, b), *_note_missing_calls(call, a, b)]
             notes += _note_values(a.outputs[call], pairs[call[0]])
             notes += [f"Besides, {sentence}." for _, _, sentence in ties]
-            module_a, module_b = pairs[call[0]]
-            types = type(module_a).__name__, type(module_b).__name__
             name, count = call
+            types = name_types(*pairs[name])
             return ModuleDifference(name, count, types, *difference, parent, tuple(notes))
     for name, types, sentence in ties:
         return ModuleDifference(name, 0, types, (), Agreement(DIFFERENT, reason=sentence))

@@ -8,6 +8,8 @@ from typing import TypeAlias
 
 from torch import nn
 
+from lookup_matmul.inputs import full_name
+
 # Names of modules of model_a and those in model_b, or a function from one to the other.
 Names: TypeAlias = Mapping[str, str] | Callable[[str], str | None]
 
@@ -79,6 +81,14 @@ def _list_modules(model: nn.Module) -> dict[str, nn.Module]:
     return {name: module for name, module in modules.items() if name not in inside}
 
 
+def name_types(module_a: nn.Module, module_b: nn.Module) -> tuple[str, str]:
+    """Return the names of two classes, in full if they are two classes of one name."""
+    kinds = type(module_a), type(module_b)
+    if kinds[0] is not kinds[1] and kinds[0].__name__ == kinds[1].__name__:
+        return full_name(module_a), full_name(module_b)
+    return kinds[0].__name__, kinds[1].__name__
+
+
 def find_lost_ties(
     model_a: nn.Module, model_b: nn.Module, names: Names
 ) -> Iterator[tuple[str, tuple[str, str], str]]:
@@ -96,7 +106,7 @@ def find_lost_ties(
         if first_a != first_b:
             models = ("model_a", "model_b") if first_a != path else ("model_b", "model_a")
             first = first_a if first_a != path else first_b
-            types = type(module).__name__, type(module_b).__name__
+            types = name_types(module, module_b)
             yield name, types, f"{models[0]} ties {path} to {first}, {models[1]} does not"
 
 

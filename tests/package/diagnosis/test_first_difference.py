@@ -383,6 +383,22 @@ def test_a_port_is_compared_by_a_map_of_names(names):
     )
 
 
+def test_two_classes_of_one_name_have_their_modules():
+    """An adapter has the name of the layer that it wraps."""
+
+    class Linear(nn.Linear):
+        def forward(self, rows):
+            return 2 * super().forward(rows)
+
+    difference = first_difference(
+        nn.Sequential(nn.Linear(2, 2)), nn.Sequential(Linear(2, 2)), torch.ones(2)
+    )
+    assert difference.types == (
+        "torch.nn.modules.linear.Linear",
+        f"{__name__}.{Linear.__qualname__}",
+    )
+
+
 def test_a_wrapper_is_compared_with_what_it_wraps():
     """By the empty name of the whole model."""
     a, b = make_languages()
