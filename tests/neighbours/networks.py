@@ -53,4 +53,8 @@ def make_input(model):
 
 def list_layers(model, kind=nn.Module):
     """Return the names of the modules of a kind that hold parameters, in order."""
-    return [n for n, m in model.named_modules() if isinstance(m, kind) and [*m.parameters(recurse=False)]]
+    return [
+        n
+        for n, m in model.named_modules()
+        if isinstance(m, kind) and [*m.parameters(recurse=False)]
+    ]

@@ -12,7 +12,9 @@ from lookup_matmul import compare, probe_lookup, to_linear
 def run_in_onnx(module, ids):
     """Export a module, and return a function that runs it in onnxruntime."""
     sizes = ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC},)
-    program = torch.onnx.export(module.eval(), (ids,), dynamo=True, dynamic_shapes=sizes, verbose=False)
+    program = torch.onnx.export(
+        module.eval(), (ids,), dynamo=True, dynamic_shapes=sizes, verbose=False
+    )
     session = onnxruntime.InferenceSession(program.model_proto.SerializeToString())
     (name,) = (argument.name for argument in session.get_inputs())
     return lambda ids: torch.from_numpy(session.run(None, {name: ids.numpy()})[0])

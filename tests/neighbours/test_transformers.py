@@ -50,7 +50,9 @@ def test_the_layer_whose_parameter_differs_is_named(name, layer):
     (parameter, *_) = b.get_submodule(layer).parameters(recurse=False)
     with torch.no_grad():
         parameter.add_(torch.randn(parameter.shape))
-    users = [n for n, m in b.named_modules() if any(p is parameter for p in m.parameters(recurse=False))]
+    users = [
+        n for n, m in b.named_modules() if any(p is parameter for p in m.parameters(recurse=False))
+    ]
     difference = first_difference(a, b, **arguments)
     assert difference.name in users
     assert difference.notes == ("Its inputs agree.",)
@@ -79,13 +81,24 @@ def test_a_mask_that_one_model_ignores_is_seen_in_the_attention(pair):
     assert "att" in difference.name.lower()
 
 
-@pytest.mark.parametrize(("name", "block", "inner"), [("gpt2", "transformer.h.1", "ln_1"), ("llama", "model.layers.1", "input_layernorm"), ("qwen2", "model.layers.0", "input_layernorm"), ("bert", "encoder.layer.0", "attention.self.query"), ("t5", "encoder.block.0", "layer.0.layer_norm")])
+@pytest.mark.parametrize(
+    ("name", "block", "inner"),
+    [
+        ("gpt2", "transformer.h.1", "ln_1"),
+        ("llama", "model.layers.1", "input_layernorm"),
+        ("qwen2", "model.layers.0", "input_layernorm"),
+        ("bert", "encoder.layer.0", "attention.self.query"),
+        ("t5", "encoder.block.0", "layer.0.layer_norm"),
+    ],
+)
 def test_the_parent_in_whose_forward_inputs_part_is_named(name, block, inner):
     """A block doubles the rows that it gets."""
     a = make_network(name)
     b = deepcopy(a)
     forward = b.get_submodule(block).forward
-    b.get_submodule(block).forward = lambda rows, *rest, **keywords: forward(2 * rows, *rest, **keywords)
+    b.get_submodule(block).forward = lambda rows, *rest, **keywords: forward(
+        2 * rows, *rest, **keywords
+    )
     difference = first_difference(a, b, **make_input(a))
     assert (difference.name, difference.parent) == (f"{block}.{inner}", block)
 
@@ -111,7 +124,10 @@ def test_a_saved_model_is_the_same_after_loading(pair, tmp_path):
     """And another one if its Embedding is not swapped back before."""
     model, swapped, arguments = pair
     model.save_pretrained(tmp_path / "model")
-    assert first_difference(model, type(model).from_pretrained(tmp_path / "model").eval(), **arguments) is None
+    assert (
+        first_difference(model, type(model).from_pretrained(tmp_path / "model").eval(), **arguments)
+        is None
+    )
     names = plain_embeddings(model)
     if not names:
         return
@@ -119,7 +135,12 @@ def test_a_saved_model_is_the_same_after_loading(pair, tmp_path):
     restored = deepcopy(swapped)
     swap_one_hot_linears(restored)
     restored.save_pretrained(tmp_path / "restored")
-    assert first_difference(model, type(model).from_pretrained(tmp_path / "restored").eval(), **arguments) is None
+    assert (
+        first_difference(
+            model, type(model).from_pretrained(tmp_path / "restored").eval(), **arguments
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize("name", ["llama", "bert"])
@@ -143,7 +164,9 @@ def test_a_model_with_swapped_embeddings_computes_the_same(pair):
     kinds = {type(m) for m in model.modules() if isinstance(m, nn.Embedding)}
     if kinds != {nn.Embedding}:
         modules = list(swapped.modules())
-        with pytest.raises(TypeError, match=r"is a transformers\.models.*, expected Embedding itself"):
+        with pytest.raises(
+            TypeError, match=r"is a transformers\.models.*, expected Embedding itself"
+        ):
             swap_embeddings(swapped, example=arguments)
         assert list(swapped.modules()) == modules
         return
@@ -152,7 +175,9 @@ def test_a_model_with_swapped_embeddings_computes_the_same(pair):
     assert {*outcomes.values()} == {"equal in every bit"}
     assert first_difference(model, swapped, **arguments) is None
     if model.can_generate():
-        generated = [m.generate(IDS[:1], max_new_tokens=3, do_sample=False) for m in (model, swapped)]
+        generated = [
+            m.generate(IDS[:1], max_new_tokens=3, do_sample=False) for m in (model, swapped)
+        ]
         assert torch.equal(*generated)
     assert {*swap_one_hot_linears(swapped, example=arguments).values()} == {"equal in every bit"}
 
@@ -172,9 +197,9 @@ def test_the_table_of_a_model_answers_as_a_table(pair):
         model(**bad)
     with pytest.raises(IndexError, match=r"ids\[0, 2\] is 40, but a table of 40 rows"):
         check_ids(bad["input_ids"], VOCAB_SIZE)
-    if type(layer) is nn.Embedding:
-        report = compare(layer, to_linear(layer, share=False), IDS)
-        assert report.verdict == "equal in every bit"
+    linear = to_linear(nn.Embedding.from_pretrained(table), share=False)
+    report = compare(lambda ids: layer(ids), linear, IDS)
+    assert report.verdict == "equal in every bit"
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
@@ -194,13 +219,14 @@ def test_a_traced_model_is_compared_by_the_modules_that_it_calls():
     """An exported program calls none, so that only the whole is compared."""
     model = make_network("bert")
     arguments = make_input(model)
-    exported = torch.export.export(model, (), arguments).module()
+    exported = torch.export.export(deepcopy(model), (), arguments).module()
     assert first_difference(model, exported, **arguments) is None
     with torch.no_grad():
         model.pooler.dense.weight.add_(1)
     difference = first_difference(model, exported, **arguments)
     assert (difference.name, difference.place) == ("", "['pooler_output']")
-    assert difference.notes[0].startswith("Before, model_b makes no call of module 'embeddings.word")
+    text = "Before, model_b makes no call of module 'embeddings.word_embeddings', "
+    assert text in str(difference)
 
 
 class Block(nn.Module):
@@ -214,7 +240,10 @@ class Block(nn.Module):
 
     def forward(self, rows):
         """Return rows of the same shape."""
-        heads = [part.unflatten(-1, (2, 8)).transpose(1, 2) for part in self.qkv(self.norm_1(rows)).split(16, -1)]
+        heads = [
+            part.unflatten(-1, (2, 8)).transpose(1, 2)
+            for part in self.qkv(self.norm_1(rows)).split(16, -1)
+        ]
         attended = nn.functional.scaled_dot_product_attention(*heads, is_causal=True)
         rows = rows + self.project(attended.transpose(1, 2).flatten(2))
         return rows + self.mlp(self.norm_2(rows))
@@ -232,7 +261,7 @@ class Port(nn.Module):
 
     def forward(self, input_ids):
         """Return logits."""
-        rows = self.embed(input_ids) + self.positions(torch.arange(input_ids.shape[1]))
+        rows = self.embed(input_ids) + self.positions(torch.arange(input_ids.shape[1])[None])
         return self.head(self.norm(self.blocks(rows)))
 
 
@@ -252,7 +281,9 @@ INNER = {
     "mlp.act": "mlp.1",
     "mlp.c_proj": "mlp.2",
 }
-NAMES = PARTS | {f"transformer.h.{i}.{old}": f"blocks.{i}.{new}" for i in (0, 1) for old, new in INNER.items()}
+NAMES = PARTS | {
+    f"transformer.h.{i}.{old}": f"blocks.{i}.{new}" for i in (0, 1) for old, new in INNER.items()
+}
 
 
 def make_port():
@@ -263,14 +294,16 @@ def make_port():
             for key, parameter in model.get_submodule(name).named_parameters(recurse=False):
                 layer = model.get_submodule(name)
                 turned = isinstance(layer, transformers.pytorch_utils.Conv1D) and key == "weight"
-                port.get_submodule(target).get_parameter(key).copy_(parameter.T if turned else parameter)
+                port.get_submodule(target).get_parameter(key).copy_(
+                    parameter.T if turned else parameter
+                )
     return model, port
 
 
 @pytest.mark.parametrize(
     ("plant", "name", "parent"),
     [
-        (lambda port: None, None, None),
+        (nn.Module.eval, None, None),
         (lambda port: setattr(port.blocks[0].norm_2, "eps", 0.1), "transformer.h.0.ln_2", None),
         (lambda port: port.blocks[1].mlp.__setitem__(1, nn.GELU()), "transformer.h.1.mlp.act", None),
         (lambda port: port.positions.register_forward_hook(lambda *all: 0 * all[2]), "transformer.wpe", None),
