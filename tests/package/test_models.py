@@ -3,6 +3,7 @@
 from collections import namedtuple
 from dataclasses import dataclass
 from enum import Enum
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ class Layer:
         self.keys, self.length, self.around, self.model = ONES, 7, self, nn.ReLU()
 
 
-@dataclass
+@dataclass(slots=True)
 class Output:
     """What a model may return."""
 
@@ -92,16 +93,16 @@ class Writer(nn.Module):
         """Return random numbers."""
         self.count += 1
         self.weight.mul_(2)
-        cache.append(rows.add_(1))
-        return torch.rand(2) + cache[0]
+        cache.rows.append(rows.add_(1))
+        return torch.rand(2) + cache.rows[0]
 
 
 def test_a_model_runs_on_copies():
     """Its state, its inputs and the random state stay; the output is that of the model."""
-    model, rows, cache = Writer(), torch.zeros(2), []
+    model, rows, cache = Writer(), torch.zeros(2), SimpleNamespace(rows=[])
     before, state = snapshot([model]), torch.get_rng_state()
     output = run_on_copies(model, (rows,), {"cache": cache})
     assert snapshot([model]) == before
     assert torch.equal(torch.get_rng_state(), state)
-    assert (output.requires_grad, cache, rows.tolist()) == (False, [], [0, 0])
+    assert (output.requires_grad, cache.rows, rows.tolist()) == (False, [], [0, 0])
     assert torch.equal(output, torch.rand(2) + 1)

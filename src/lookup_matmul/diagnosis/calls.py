@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
-import torch
 from torch import nn
 
-from lookup_matmul.diagnosis.pairs import is_compiled
 from lookup_matmul.models import Leaves, read_leaves, run_on_copies
 
 # The name in model_a and the number of the call, from 1.
 Call: TypeAlias = tuple[str, int]
+Hook: TypeAlias = Callable[..., None]
 
 
 @dataclass
@@ -79,15 +78,36 @@ def _record_calls(
             running.pop()
         calls.outputs[running.pop()] = read_leaves(output)
 
-    if any(is_compiled(module) for module in modules.values()):
-        begin, end = map(torch.compiler.disable, (begin, end))
     with ExitStack() as stack:
         for name, module in modules.items():
-            before = module.register_forward_pre_hook(
-                partial(begin, name), prepend=True, with_kwargs=True
-            )
-            after = module.register_forward_hook(partial(end, name), with_kwargs=True)
-            for handle in (before, after):
-                stack.callback(handle.remove)
+            stack.enter_context(_watched(module, partial(begin, name), partial(end, name)))
         run_on_copies(model, args, kwargs)
     return calls
+
+
+@contextmanager
+def _watched(module: nn.Module, begin: Hook, end: Hook) -> Iterator[None]:
+    """Call functions before and after each forward of a module; its other hooks are in between."""
+    compiled = getattr(module, "_compiled_call_impl", None)
+    if compiled is None:
+        handles = [
+            module.register_forward_pre_hook(begin, prepend=True, with_kwargs=True),
+            module.register_forward_hook(end, with_kwargs=True),
+        ]
+        with ExitStack() as stack:
+            for handle in handles:
+                stack.callback(handle.remove)
+            yield
+        return
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        begin(module, args, kwargs)
+        output = compiled(*args, **kwargs)
+        end(module, args, kwargs, output)
+        return output
+
+    module._compiled_call_impl = call  # a hook would be compiled with the module
+    try:
+        yield
+    finally:
+        module._compiled_call_impl = compiled

@@ -16,11 +16,8 @@ Names: TypeAlias = Mapping[str, str] | Callable[[str], str | None]
 
 def is_compiled(module: nn.Module) -> bool:
     """Return whether a call of a module runs compiled code, in which no hook can be."""
-    return (
-        hasattr(module, "_orig_mod")
-        or getattr(module, "_compiled_call_impl", None) is not None
-        or hasattr(module.forward, "_torchdynamo_orig_callable")
-    )
+    in_place = getattr(module, "_compiled_call_impl", None) is not None
+    return in_place or hasattr(module.forward, "_torchdynamo_orig_callable")
 
 
 def pair_modules(

@@ -10,6 +10,7 @@ from planted import snapshot
 from torch import nn
 
 from lookup_matmul import first_difference, swap_embeddings
+from lookup_matmul.diagnosis.pairs import map_name, pair_modules
 
 IDS = torch.tensor([[2, 0, 3], [1, 2, 2]])
 
@@ -263,10 +264,9 @@ def test_one_model_is_compared_in_both_modes():
         difference = first_difference(*pair, IDS)
         assert (difference.name, difference.types[0]) == ("drop", "Dropout")
         assert difference.notes == ("Its inputs agree.", "It is in train() in a, in eval() in b.")
+        assert snapshot([model]) == before
     difference = first_difference(model.eval(), deepcopy(model).train(), IDS)
     assert difference.notes[1] == "It is in eval() in a, in train() in b."
-    model.body.blocks[0].train()
-    assert snapshot([model]) == before
 
 
 @pytest.mark.parametrize(
@@ -307,6 +307,7 @@ class Masked(nn.Module):
     ("call", "note"),
     [
         (lambda layer, rows: layer(rows=rows), "Its inputs agree."),
+        (lambda layer, rows: layer(rows, cache=Cache(rows + 1)), "Its inputs agree."),
         (lambda layer, rows: layer(rows=rows + 1), "Its inputs differ already: they part in the forward of the whole model, before this call."),
         (lambda layer, rows: layer(rows, mask=rows > 0), "Its inputs are of other kinds, and were not compared."),
     ],
@@ -318,6 +319,14 @@ def test_inputs_of_a_port_are_paired_by_shape(call, note):
     )
     assert (difference.name, difference.notes) == ("layer", (note,))
     assert difference.parent == ("" if "part" in note else None)
+
+
+def test_a_hook_belongs_to_its_module():
+    """Inputs are compared as they are before hooks, and outputs as they are after them."""
+    a, b = make_languages()
+    b.body.blocks[0].norm.register_forward_pre_hook(lambda _, rows: (rows[0] + IDS[..., None],))
+    difference = first_difference(a, b, IDS)
+    assert (difference.name, difference.notes) == ("body.blocks.0.norm", ("Its inputs agree.",))
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -399,6 +408,33 @@ def test_two_classes_of_one_name_have_their_modules():
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "name", "expected"),
+    [
+        ({}, "h.0", "h.0"),
+        ({"h": "blocks"}, "h.0.norm", "blocks.0.norm"),
+        ({"h": "blocks"}, "head", "head"),
+        ({"h": "blocks", "h.1": "last"}, "h.1.norm", "last.norm"),
+        ({"h.1": "last", "h": "blocks"}, "h.1", "last"),
+        ({"": "inner"}, "h.0", "inner.h.0"),
+        ({"": "inner"}, "", "inner"),
+        ({"inner": ""}, "inner.h", "h"),
+        (str.upper, "h", "H"),
+    ],
+)
+def test_names_are_mapped(names, name, expected):
+    """The longest entry counts."""
+    assert map_name(name, names) == expected
+
+
+def test_a_mapped_name_comes_before_an_equal_one():
+    """A wrapper has the empty name, as what it wraps has in b."""
+    b = nn.Sequential(nn.ReLU())
+    wrapper = nn.Sequential(OrderedDict(module=deepcopy(b)))
+    pairs = pair_modules(wrapper, b, {"module": ""})
+    assert pairs == {"module": (wrapper.module, b), "module.0": (wrapper.module[0], b[0])}
+
+
 def test_a_wrapper_is_compared_with_what_it_wraps():
     """By the empty name of the whole model."""
     a, b = make_languages()
@@ -413,7 +449,7 @@ def test_a_wrapper_is_compared_with_what_it_wraps():
 
 def compile_in_place(module):
     """Compile a module without a wrapper."""
-    module.compile(backend="eager")
+    module.compile(backend="eager", fullgraph=True)
     return module
 
 
