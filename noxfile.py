@@ -61,6 +61,15 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def neighbours(session: nox.Session) -> None:
+    """Try the package on models of transformers, adapters of peft, and exports in onnxruntime."""
+    install(session, "neighbours", "test")
+    # These libraries warn of themselves, and every model is made here, with random numbers.
+    options = ["-W", "default", "tests/neighbours", *session.posargs]
+    session.run("pytest", *PARALLEL, *options, env=PASSIVE | {"HF_HUB_OFFLINE": "1"})
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """Test the built wheel as users install it, and report which of its lines the tests run."""
     requirements = nox.project.dependency_groups(PYPROJECT, "docs", "test", "coverage")

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any
 
-import torch
 from torch import nn
-from torch.func import functional_call
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from lookup_matmul.diagnosis.agreement import compare_outcomes
+from lookup_matmul.diagnosis.calls import Call, Calls, record_both
 from lookup_matmul.diagnosis.case import Outcome
 from lookup_matmul.diagnosis.inputs import read_tolerance
-from lookup_matmul.diagnosis.report import DIFFERENT, NOT_COMPARABLE, Agreement, Tolerance
-from lookup_matmul.equality import check_dense_real
+from lookup_matmul.diagnosis.pairs import (
+    Names,
+    find_lost_ties,
+    is_compiled,
+    name_types,
+    pair_modules,
+)
+from lookup_matmul.diagnosis.report import DIFFERENT, Agreement, Tolerance
 from lookup_matmul.inputs import check_type
-
-# The tensors in the output of each call, by the name of the module and the number of the call.
-Outputs: TypeAlias = dict[tuple[str, int], list[torch.Tensor]]
+from lookup_matmul.models import Leaves
 
 
 @dataclass(frozen=True)
 class ModuleDifference:
-    """The first module whose outputs differ between two models; its text is a sentence.
+    """The first module whose outputs differ between two models; its text is a few sentences.
 
-    ``name`` is that of ``named_modules()``, ``""`` for the whole model. ``call`` counts the calls
-    of the module from 1; ``types`` and ``shapes`` are those of the modules and outputs of a and b.
+    ``name`` is that of ``named_modules()`` of model_a, ``""`` for the whole model. ``call`` counts
+    the calls of the module from 1, and is 0 if all outputs agree, but only one model ties a weight.
+    ``types`` are those of the modules, with their modules where two have one name; ``shapes`` are
+    those of the first tensors that differ, at ``place`` in the outputs. ``parent`` is the module
+    in whose forward the inputs of this call part, None if they agree. ``notes`` are sentences on
+    inputs, training modes, calls that only one model makes, ties, and what was not compared.
     """
 
     name: str
@@ -39,91 +41,147 @@ class ModuleDifference:
     types: tuple[str, str]
     shapes: tuple[tuple[int, ...], ...]
     agreement: Agreement
+    place: str = ""
+    parent: str | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        name = f"module {self.name!r}" if self.name else "the whole model"
+        text = str(self.agreement).removeprefix("different: ")
+        if not self.call:
+            return f"All outputs agree, but {text}."
         types = " and ".join(dict.fromkeys(self.types))
         call = f" in its call {self.call}" if self.call > 1 else ""
         shape = f", of shape {self.shapes[0]}" if len(set(self.shapes)) == 1 else ""
-        heading = f"The first outputs that differ are those of {name} ({types}){call}{shape}"
-        return f"{heading}: {str(self.agreement).removeprefix('different: ')}."
+        place = f" in output{self.place}" if self.place else ""
+        heading = f"The first outputs that differ are those of {_describe(self.name)} ({types})"
+        return " ".join([f"{heading}{call}{shape}{place}: {text}.", *self.notes])
 
 
 def first_difference(
-    model_a: nn.Module, model_b: nn.Module, *inputs: Any, atol: float = 0.0, rtol: float = 0.0
+    model_a: nn.Module,
+    model_b: nn.Module,
+    *inputs: Any,
+    names: Names | None = None,
+    atol: float = 0.0,
+    rtol: float = 0.0,
+    **keywords: Any,
 ) -> ModuleDifference | None:
     """Return the first module whose outputs differ between two models, or None if all agree.
 
     Modules with the same name in both models are compared, in the order in which those of a return.
-    Outputs are tensors and numbers, also in tuples, lists and dicts. They agree if their values and
-    dtypes are equal, or within ``atol + rtol * |b|`` in any dtype. Both models run from one random
-    state and without gradients, on copies of inputs, parameters and buffers; what a forward
-    writes to other attributes stays.
+    ``names`` maps names of a to those of b, such as ``{"transformer.h": "blocks"}``, which holds
+    for the modules inside, too; or is a function. Of a compiled module, the insides are not
+    compared. One model given twice is compared in ``train()`` with itself in ``eval()``.
 
-    Raise TypeError for a model that is not a module or an output of another type, ValueError if no
-    submodule has the same name in both models, and for a tolerance as :func:`compare` does.
+    Inputs and keywords go to both models. Of outputs, tensors and numbers are compared, also in
+    dicts, tuples, dataclasses and caches; those of another type are paired in order. They agree
+    if values and dtypes are equal, or within ``atol + rtol * |b|`` in any dtype. Both models run
+    from one random state and without gradients, on copies of inputs, parameters and buffers; what a
+    forward writes to other attributes stays.
+
+    Raise TypeError for a model that is not a module and for outputs without any number, ValueError
+    if no submodules correspond, for a name that is none, and for a tolerance as :func:`compare`.
 
     >>> a, b = (torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(dim)) for dim in (0, 1))
     >>> first_difference(a, b, torch.zeros(2, 4))
     The first outputs that differ are those of module '1' (Softmax), of shape (2, 4): \
-8 of 8 numbers, the first at [0, 0]: 0.5 in a, 0.25 in b; the largest difference is 0.25.
+8 of 8 numbers, the first at [0, 0]: 0.5 in a, 0.25 in b; the largest difference is 0.25. \
+Its inputs agree.
     """
     for argument, model in {"model_a": model_a, "model_b": model_b}.items():
         check_type(argument, model, nn.Module, "compare takes tables and functions")
     tolerance = read_tolerance(atol, rtol)
-    modules_a, modules_b = (dict(model.named_modules()) for model in (model_a, model_b))
-    shared = modules_a.keys() & modules_b.keys()
-    if len(shared) == 1 < min(len(modules_a), len(modules_b)):
-        raise ValueError(
-            "no submodule of model_a has the name of one of model_b, expected models with the same "
-            "names; pass the submodules that correspond."
+    names = {} if names is None else names
+    pairs = pair_modules(model_a, model_b, names)
+    a, b = record_both(model_a, model_b, pairs, inputs, keywords)
+    common = [call for call in a.outputs if call in b.outputs]
+    if not any(a.outputs[call].tensors and b.outputs[call].tensors for call in common):
+        kinds = sorted({leaves.kind.__name__ for leaves in a.outputs.values()})
+        raise TypeError(
+            f"the modules of model_a return {' and '.join(kinds) or 'nothing'}, expected a tensor "
+            "or a number somewhere in the outputs of both models; return one."
         )
-    outputs_a, outputs_b = (_record_outputs(m, shared, inputs) for m in (model_a, model_b))
-    for name, call in outputs_a | outputs_b:
-        pair = outputs_a.get((name, call)), outputs_b.get((name, call))
-        if difference := _find_difference(*pair, tolerance):
-            types = type(modules_a[name]).__name__, type(modules_b[name]).__name__
-            return ModuleDifference(name, call, types, *difference)
+    ties = list(find_lost_ties(model_a, model_b, names))
+    for call in common:
+        if difference := _compare(a.outputs[call], b.outputs[call], tolerance):
+            parent, notes = _compare_inputs(call, a, b, tolerance)
+            notes += [*_note_modes(call, a, b), *_note_missing_calls(call, a, b)]
+            notes += _note_values(a.outputs[call], pairs[call[0]])
+            notes += [f"Besides, {sentence}." for _, _, sentence in ties]
+            name, count = call
+            types = name_types(*pairs[name])
+            return ModuleDifference(name, count, types, *difference, parent, tuple(notes))
+    for name, types, sentence in ties:
+        return ModuleDifference(name, 0, types, (), Agreement(DIFFERENT, reason=sentence))
     return None
 
 
-def _record_outputs(model: nn.Module, names: Iterable[str], inputs: tuple[Any, ...]) -> Outputs:
-    """Run a model with a copy of its state, and return the outputs of the modules named."""
-    outputs: Outputs = {}
-    calls: Counter[str] = Counter()
-
-    def copy_output(name: str, _module: nn.Module, _inputs: Any, output: Any) -> None:
-        calls[name] += 1
-        copies = outputs[name, calls[name]] = []
-        for value in tree_leaves(output):
-            if value is not None:
-                tensor = torch.tensor(value) if isinstance(value, bool | int | float) else value
-                check_dense_real(f"the output of module {name!r}", tensor)
-                copies.append(tensor.to("cpu", copy=True))  # later modules may write to it
-
-    state = dict(chain(model.named_parameters(), model.named_buffers()))
-    devices = {tensor.device for tensor in state.values() if tensor.is_cuda}
-    with torch.random.fork_rng(devices), torch.no_grad(), ExitStack() as stack:
-        for name in names:
-            hook = partial(copy_output, name)
-            stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)
-        # A forward may write to its input, parameters and buffers, as with BatchNorm and max_norm.
-        copies = tree_map_only(torch.Tensor, torch.clone, (state, inputs))
-        functional_call(model, *copies)
-    return outputs
-
-
-def _find_difference(
-    a: list[torch.Tensor] | None, b: list[torch.Tensor] | None, tolerance: Tolerance
-) -> tuple[tuple[tuple[int, ...], ...], Agreement] | None:
-    """Return the shapes and the agreement of the first tensors of two outputs that differ."""
-    if a is None or b is None:
-        model = "model_a" if a is None else "model_b"
-        return (), Agreement(NOT_COMPARABLE, reason=f"{model} does not make this call")
-    if len(a) != len(b):
-        return (), Agreement(DIFFERENT, reason=f"{len(a)} tensors in a, {len(b)} in b")
-    for first, second in zip(a, b, strict=True):
+def _compare(
+    a: Leaves, b: Leaves, tolerance: Tolerance
+) -> tuple[tuple[tuple[int, ...], ...], Agreement, str] | None:
+    """Return shapes, agreement and place of the first tensors of two values that differ."""
+    same_places = a.tensors.keys() == b.tensors.keys()
+    places_b = a.tensors if same_places else b.tensors
+    for place_a, place_b in zip(a.tensors, places_b, strict=False):
+        first, second = a.tensors[place_a], b.tensors[place_b]
         agreement = compare_outcomes(Outcome(first), Outcome(second), tolerance)
         if agreement.verdict == DIFFERENT:
-            return (tuple(first.shape), tuple(second.shape)), agreement
+            return (tuple(first.shape), tuple(second.shape)), agreement, place_a
+    if a.kind is b.kind and len(a.tensors) != len(b.tensors):
+        reason = f"{len(a.tensors)} tensors in a, {len(b.tensors)} in b"
+        return (), Agreement(DIFFERENT, reason=reason), ""
     return None
+
+
+def _compare_inputs(
+    call: Call, a: Calls, b: Calls, tolerance: Tolerance
+) -> tuple[str | None, list[str]]:
+    """Return the module in whose forward the inputs of a call part, if they do, and a sentence."""
+    if call not in a.callers:
+        return None, []
+    if not _is_paired(call, a, b):
+        return None, ["Its inputs are of other kinds, and were not compared."]
+    outermost, below = call, None
+    while outermost in a.callers and _is_paired(outermost, a, b):
+        if not _compare(a.inputs[outermost], b.inputs[outermost], tolerance):
+            break
+        outermost, below = a.callers[outermost], outermost
+    if below is None:
+        return None, ["Its inputs agree."]
+    parent = outermost[0]
+    place = "this call" if below == call else f"that of {_describe(below[0])}"
+    forward = f"the forward of {_describe(parent)}"
+    return parent, [f"Its inputs differ already: they part in {forward}, before {place}."]
+
+
+def _is_paired(call: Call, a: Calls, b: Calls) -> bool:
+    """Return whether the inputs of a call have the same places, or the same shapes in order."""
+    tensors_a, tensors_b = (calls.inputs[call].tensors for calls in (a, b))
+    shapes = [[tensor.shape for tensor in tensors.values()] for tensors in (tensors_a, tensors_b)]
+    return tensors_a.keys() == tensors_b.keys() or shapes[0] == shapes[1]
+
+
+def _note_modes(call: Call, a: Calls, b: Calls) -> Iterator[str]:
+    if a.modes[call] != b.modes[call]:
+        modes = ("train", "eval") if a.modes[call] else ("eval", "train")
+        yield "It is in {}() in a, in {}() in b.".format(*modes)
+
+
+def _note_missing_calls(call: Call, a: Calls, b: Calls) -> Iterator[str]:
+    for model, calls, others in (("model_b", a, b), ("model_a", b, a)):
+        before = list(calls.outputs)[: list(calls.outputs).index(call)]
+        if missing := [name for name, count in before if (name, count) not in others.outputs]:
+            listing = ", ".join(map(_describe, missing[:3])) + (", …" if len(missing) > 3 else "")
+            yield f"Before, {model} makes no call of {listing}."
+
+
+def _note_values(output: Leaves, modules: tuple[nn.Module, nn.Module]) -> Iterator[str]:
+    if output.others:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(output.others.items()))
+        yield f"Not compared: {counts}."
+    if any(map(is_compiled, modules)):
+        yield "Of a compiled module, the modules inside were not compared."
+
+
+def _describe(name: str) -> str:
+    return f"module {name!r}" if name else "the whole model"

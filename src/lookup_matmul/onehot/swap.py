@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import nn
 
-from lookup_matmul.equality import bits_differ, difference
 from lookup_matmul.onehot import checks
 from lookup_matmul.onehot.layers import make_embedding, make_linear, transpose_parameter
 from lookup_matmul.onehot.one_hot_linear import OneHotLinear, get_tied_table, tie_to_table
+from lookup_matmul.onehot.outcomes import compare_rows, compare_runs, run_example
 
-SAMPLE_ROWS = 128
 UNSUPPORTED_OPTIONS = {
     "max_norm": "an Embedding then shortens rows of its table while it reads them, a product does "
     "not; shorten the table once and set max_norm=None",
@@ -21,14 +21,19 @@ UNSUPPORTED_OPTIONS = {
 }
 
 
-def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
+def swap_embeddings(
+    model: nn.Module, names: Iterable[str] | None = None, example: Any = None
+) -> dict[str, str]:
     """Replace Embeddings of a model by layers that compute the same rows as a product.
 
     Each becomes a :class:`OneHotLinear` under the same name, in place. ``names`` are those of
     ``model.named_modules()``, or one of them; by default of every :class:`torch.nn.Embedding`.
     Return for each name how the rows of the product compare with those of the table, for at most
     128 rows spread over it, and as many with a negative zero or a subnormal number, in the matmul
-    precision that is set now.
+    precision that is set now. With an ``example``, which is the argument of the model, a tuple of
+    them or a dict of keyword arguments, the whole model runs before and after the swap, and ``""``
+    is how its outputs compare; if they differ by more than :func:`torch.testing.assert_close`
+    allows, or the model raises, it gets its old layers back, and ValueError is raised.
 
     Load weights before, since the state dict gets other names; wrap the model for several devices
     and create the optimizer after, since tables become new Parameters. But a table that another
@@ -51,10 +56,12 @@ def swap_embeddings(model: nn.Module, names: Iterable[str] | None = None) -> dic
     >>> swap_embeddings(model), list(model.state_dict())
     ({'0': 'equal in every bit'}, ['0.linear.weight', '1.weight', '1.bias'])
     """
-    return _swap_layers(model, names, nn.Embedding)
+    return _swap_layers(model, names, example, nn.Embedding)
 
 
-def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -> dict[str, str]:
+def swap_one_hot_linears(
+    model: nn.Module, names: Iterable[str] | None = None, example: Any = None
+) -> dict[str, str]:
     """Replace each :class:`OneHotLinear` of a model by an Embedding with the same table.
 
     The inverse of :func:`swap_embeddings`, with the same arguments, result and errors. To save a
@@ -67,14 +74,15 @@ def swap_one_hot_linears(model: nn.Module, names: Iterable[str] | None = None) -
     >>> swap_one_hot_linears(model), model[0]
     ({'0': 'equal in every bit'}, Embedding(4, 5, padding_idx=0))
     """
-    return _swap_layers(model, names, OneHotLinear)
+    return _swap_layers(model, names, example, OneHotLinear)
 
 
 def _swap_layers(
-    model: nn.Module, names: Iterable[str] | None, kind: type[nn.Module]
+    model: nn.Module, names: Iterable[str] | None, example: Any, kind: type[nn.Module]
 ) -> dict[str, str]:
     """Make all new layers, then replace the old ones, so that a refusal changes nothing."""
     layer_names = checks.select_modules(model, names, kind)
+    before = None if example is None else run_example(model, example)
     names_to_swap = {path for paths in layer_names.values() for path in paths}
     weights_elsewhere = {
         parameter
@@ -108,9 +116,17 @@ def _swap_layers(
             if is_tied:
                 tie_to_table(linear, weight)
             new_layers[layer] = one_hot_linear
-        outcomes |= dict.fromkeys(paths, _compare_rows(name, one_hot_linear, table))
+        outcomes |= dict.fromkeys(paths, compare_rows(name, one_hot_linear, table))
     for layer, paths in layer_names.items():
-        _replace_layer(model, paths, layer, new_layers[layer])
+        _copy_attributes(layer, new_layers[layer])
+        _set_layer(model, paths, new_layers[layer])
+    if before is not None:
+        try:
+            outcomes[""] = compare_runs(model, example, before)
+        except ValueError:
+            for layer, paths in layer_names.items():
+                _set_layer(model, paths, layer)
+            raise
     return outcomes
 
 
@@ -151,48 +167,16 @@ def _transpose_with_state(name: str, weight: nn.Parameter) -> nn.Parameter:
     return new
 
 
-@torch.no_grad()
-def _compare_rows(name: str, layer: OneHotLinear, table: torch.Tensor) -> str:
-    """Describe how the rows of the product compare with the table's; raise if they differ."""
-    finite = table.isfinite().all(dim=1)
-    if not finite.all():
-        raise ValueError(
-            f"the table of {name} has NaN or infinity in {int((~finite).sum())} of {len(table)} "
-            f"rows, the first in row {int(finite.long().argmin())}, expected finite numbers, since "
-            "zero times NaN or infinity is NaN; repair these rows."
-        )
-    tiny = torch.finfo(table.dtype).tiny
-    zero = table.new_zeros(())
-    # Compare bits: where the processor flushes subnormal numbers to zero, == does so too.
-    has_special = (table > -tiny) & (table < tiny) & bits_differ(table, zero)
-    count = min(len(table), SAMPLE_ROWS)
-    spread = torch.linspace(0, len(table) - 1, count, dtype=torch.float64, device=table.device)
-    ids = torch.cat([spread.long(), has_special.any(dim=1).nonzero().flatten()[:SAMPLE_ROWS]])
-    product = layer.forward(ids)  # without the hooks of the module
-    expected = table[ids]
-    differs = bits_differ(product, expected)
-    if not differs.any():
-        return "equal in every bit"
-    if not (differs & (bits_differ(expected, -zero) | bits_differ(product, zero))).any():
-        return "equal, with -0 as +0"
-    error = difference(product, expected)
-    if (error <= tiny).all():
-        return f"within {tiny:.2g}, with subnormal numbers as 0"
-    worst_index = int(error.amax(dim=1).argmax())
-    raise ValueError(
-        f"the product of {name} is off by {float(error[worst_index].max()):.2g} in row "
-        f"{int(ids[worst_index])}, expected the row itself: matrix products run with reduced "
-        "precision here; call torch.set_float32_matmul_precision('highest') first."
-    )
-
-
-def _replace_layer(model: nn.Module, paths: list[str], layer: nn.Module, new: nn.Module) -> None:
-    """Put a new layer in the place of the old one under all of its names, with its hooks."""
+def _copy_attributes(layer: nn.Module, new: nn.Module) -> None:
+    """Give a new layer the mode, the hooks and the attributes of the old one."""
     new.train(layer.training)
     attributes = vars(layer).keys() - vars(new).keys() - {*nn.Embedding.__constants__}
     # The same dictionaries of hooks, so that their handles still remove them.
     for name in attributes | {name for name in vars(layer) if "hook" in name}:
         setattr(new, name, getattr(layer, name))
+
+
+def _set_layer(model: nn.Module, paths: list[str], layer: nn.Module) -> None:
     for path in paths:
         parent, _, name = path.rpartition(".")
-        setattr(model.get_submodule(parent), name, new)
+        setattr(model.get_submodule(parent), name, layer)

@@ -286,6 +286,58 @@ def test_a_layer_whose_owner_needs_an_embedding_is_refused(owner, problem):
     assert list(model.modules()) == layers
 
 
+class Reads(nn.Module):
+    """A model that reads an attribute of its layer."""
+
+    def __init__(self, read):
+        super().__init__()
+        self.inner, self.read = nn.Sequential(nn.Embedding(5, 3), nn.Dropout(0.5)), read
+
+    def forward(self, ids, cache=None):
+        """Return rows and what was read, in a dict."""
+        return {"rows": self.inner(ids), "value": self.read(self.inner[0]), "cache": [cache]}
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        torch.tensor([2, 3]),
+        (torch.tensor([2, 3]),),
+        {"ids": torch.tensor([2, 3]), "cache": torch.ones(1)},
+    ],
+)
+@pytest.mark.parametrize("swap", [swap_embeddings, swap_one_hot_linears])
+def test_the_whole_model_runs_on_an_example(swap, example):
+    """The result has how its outputs compare; random masks are the same in both runs."""
+    model = Reads(lambda layer: layer.weight.sum() + layer.embedding_dim)
+    if swap is swap_one_hot_linears:
+        swap_embeddings(model)
+    before, state = copy.deepcopy(model), torch.get_rng_state()
+    outcomes = swap(model, example=example)
+    assert {*outcomes} == {"inner.0", ""}
+    assert outcomes[""] == EQUAL or float(outcomes[""].removeprefix("within ")) < 1e-5
+    assert torch.equal(torch.get_rng_state(), state)
+    assert type(model.inner[0]) is not type(before.inner[0])
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda layer: layer.norm_type, r"raises on the example, AttributeError: 'OneHotLinear' object has no .*; it has its old"),
+        (lambda layer: isinstance(layer, nn.Embedding), r"returns something else on the example, AssertionError: .*'value'.*; it has its old"),
+    ],
+)  # fmt: skip
+def test_a_model_that_changes_on_an_example_gets_its_layers_back(read, message):
+    """What reads options of an Embedding further outside than its owner is seen only so."""
+    model = Reads(read)
+    layers, parameters = list(model.modules()), list(model.parameters())
+    with pytest.raises(ValueError, match=message):
+        swap_embeddings(model, example=torch.tensor([2, 3]))
+    assert list(model.modules()) == layers
+    assert all(new is old for new, old in zip(model.parameters(), parameters, strict=True))
+    assert swap_embeddings(model) == {"inner.0": EQUAL}
+
+
 def test_two_parameters_on_one_memory_are_refused():
     """One Parameter in two layers is swapped and stays shared."""
     model = Small()
