@@ -60,8 +60,7 @@ def time_beside(call: Callable[[], Any], others: dict[str, Callable[[], Any]]) -
     torch.set_num_threads(1)
     times = costs.time_side_by_side({"": call, **others}, rounds=15)
     once = times.pop("").median_s
-    spreads = {name: (time.low_s, time.median_s, time.high_s) for name, time in times.items()}
-    return {name: [round(s / once, 2) for s in spread] for name, spread in spreads.items()}
+    return {name: [round(s / once, 2) for s in spread[:3]] for name, spread in times.items()}
 
 
 def size_of(count: int) -> float:
