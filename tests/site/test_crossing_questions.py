@@ -6,10 +6,15 @@ import torch
 from _tools.crossing_questions import (
     ONE_LONG_ROW,
     TABLE,
+    SumOfRows,
+    Tied,
     ask,
     attempt,
     describe_spread,
+    make_bags,
     median_error,
+    size_of,
+    time_beside,
 )
 from torch.nn import functional
 
@@ -65,3 +70,28 @@ def test_median_error_is_relative():
     """Rows that are 1% too long have an error of 1%."""
     assert median_error(ONE_LONG_ROW) == 0
     assert median_error(1.01 * ONE_LONG_ROW) == pytest.approx(0.01, abs=1e-4)
+
+
+def test_recipe_is_a_bag():
+    """The lookup with a sum that is timed equals torch's bag up to rounding."""
+    table, ids = make_bags()
+    expected = functional.embedding_bag(ids, table, mode="sum")
+    torch.testing.assert_close(SumOfRows(table)(ids), expected)
+
+
+def test_tied_model_has_one_table():
+    """Its size is counted once."""
+    model = Tied()
+    assert model.head.weight is model.embedding.weight
+    assert [*dict(model.named_parameters())] == ["embedding.weight"]
+    assert size_of(2 * model.head.weight.nbytes) == 2.0
+
+
+def test_times_are_named_and_ordered():
+    """Each call has three quartiles, in the order in which they rise."""
+    threads = torch.get_num_threads()
+    times = time_beside(torch.ones(9).sum, {"other": torch.ones(9).mean})
+    torch.set_num_threads(threads)
+    low, middle, high = times["other"]
+    assert list(times) == ["other"]
+    assert 0 < low <= middle <= high
