@@ -29,5 +29,6 @@ def draw_bias_and_time(
             ax.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.0), ncols=1, handlelength=3)
         axes.use_log_scale(below, x=True, y=True)
         below.xaxis.set(major_locator=FixedLocator(sizes), minor_locator=NullLocator())
+        below.xaxis.set_major_formatter(lambda size, _: axes.format_full(size))
         below.set_xlabel("items drawn")
         return axes.to_drawing(below, alt)
