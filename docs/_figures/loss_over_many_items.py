@@ -20,7 +20,10 @@ def draw_bias_and_time(
         figure = axes.create_figure(354, 430, layout="constrained")
         above, below = figure.subplots(2, sharex=True)
         above.axhline(0, color=LINE, lw=1)
-        for ax, curves, label in ((above, biases, "loss − full loss"), (below, times_ms, "time [ms]")):
+        for ax, curves, label in (
+            (above, biases, "loss − full loss"),
+            (below, times_ms, "time [ms]"),
+        ):
             for k, (name, values) in enumerate(curves.items()):
                 color, dash, marker = axes.SERIES_STYLES[k]
                 y = values if isinstance(values, Sequence) else [values] * len(sizes)
