@@ -25,7 +25,8 @@ def draw_two_means(losses: Sequence[Sequence[float]]) -> Drawing:
     by_gpu = sum(means) / len(means)
     numbers = [loss for row in losses for loss in row]
     of_all = sum(numbers) / len(numbers)
-    for k, (label, mean) in enumerate((("mean of the means", by_gpu), ("mean of all tokens", of_all))):
+    lines = ("mean of the means", by_gpu), ("mean of all tokens", of_all)
+    for k, (label, mean) in enumerate(lines):
         top = 3.8 + 1.2 * k
         sheet.text(MEAN_X - 8, top + 0.5, label, anchor="end")
         colors = (PICK, MARK) if k else ("none", QUIET)
@@ -35,5 +36,6 @@ def draw_two_means(losses: Sequence[Sequence[float]]) -> Drawing:
         for rank, (row, mean) in enumerate(zip(losses, means, strict=True))
     )
     return sheet.to_drawing(
-        f"Losses of tokens. {rows}. Mean of the means {by_gpu:.3f}, mean of all tokens {of_all:.3f}."
+        f"Losses of tokens. {rows}. "
+        f"Mean of the means {by_gpu:.3f}, mean of all tokens {of_all:.3f}."
     )
