@@ -11,21 +11,26 @@ BOX_HEIGHT = 1.9
 ROW_HEIGHT = 19.0
 STEP = BOX_HEIGHT + 1.1  # from one question to the next, with room for the arrow and its answer
 
-Question = tuple[str, str, str, str]  # text, answer that ends here, its choice, the other answer
+# Text, answer that ends here, its choice, the other answer, and the section that explains both.
+Question = tuple[str, str, str, str, str]
+Group = tuple[Sequence[Question], str, str]  # questions, the last choice, its section
 
 
-def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Drawing:
-    """Draw the questions of each heading, in which one answer leads right, and the choice below."""
+def draw_questions(groups: Mapping[str, Group]) -> Drawing:
+    """Draw the questions of each heading, in which one answer leads right, and the choice below.
+
+    Each box is a link to its section.
+    """
     sheet = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT)
     sentences = list[str]()
     y = 0.0
-    for heading, (questions, last_choice) in groups.items():
+    for heading, (questions, last_choice, last_section) in groups.items():
         sheet.text(LEFT, y + 0.5, heading, QUIET, "start")
         y += 1.1
-        for question, ending, choice, leading in questions:
+        for question, ending, choice, leading, section in questions:
             number = len(sentences) + 1
-            _draw_box(sheet, LEFT, y, f"{number}. {question}")
-            _draw_box(sheet, RIGHT, y, choice, is_choice=True)
+            _draw_box(sheet, LEFT, y, f"{number}. {question}", section)
+            _draw_box(sheet, RIGHT, y, choice, section, is_choice=True)
             middle = y + BOX_HEIGHT / 2
             below = y + BOX_HEIGHT
             sheet.arrow((LEFT + BOX_WIDTH, middle), (RIGHT, middle))
@@ -35,15 +40,14 @@ def draw_questions(groups: Mapping[str, tuple[Sequence[Question], str]]) -> Draw
             target = last_choice if question == questions[-1][0] else f"question {number + 1}"
             sentences.append(f"{number}. {question} {ending}: {choice}; {leading}: {target}.")
             y += STEP
-        _draw_box(sheet, LEFT, y, last_choice, is_choice=True)
+        _draw_box(sheet, LEFT, y, last_choice, last_section, is_choice=True)
         y += BOX_HEIGHT + 0.6
     return sheet.to_drawing(" ".join(sentences).replace("\n", " "))
 
 
-def _draw_box(sheet: Sheet, x: float, y: float, text: str, is_choice: bool = False) -> None:
+def _draw_box(
+    sheet: Sheet, x: float, y: float, text: str, section: str, is_choice: bool = False
+) -> None:
     colors = (PICK, MARK) if is_choice else ("none", INK)
     sheet.cell(x, y, BOX_WIDTH, height=BOX_HEIGHT, colors=colors, stroke_width=1.2)
-    lines = text.split("\n")
-    for k, line in enumerate(lines):
-        row = y + BOX_HEIGHT / 2 + 0.75 * (k - (len(lines) - 1) / 2)
-        sheet.text(x + BOX_WIDTH / 2, row, line, bold=is_choice)
+    sheet.link(x, y, BOX_WIDTH, BOX_HEIGHT, text.split("\n"), section, bold=is_choice)

@@ -60,7 +60,8 @@ def size(drawing: Drawing) -> tuple[float, float]:
 def assert_valid(drawing: Drawing) -> None:
     """Check that a drawing has a label, fits a phone, and has only colors that a page can set."""
     (root,) = elements(drawing.svg, "svg")
-    assert (root.get("role"), root.get("class"), root.get("width")) == ("img", "drawing", None)
+    role = "group" if elements(drawing.svg, "a") else "img"
+    assert (root.get("role"), root.get("class"), root.get("width")) == (role, "drawing", None)
     assert root.get("aria-label") == drawing.alt == repr(drawing)
     assert "background: var(--figure-plate, #ffffff)" in root.get("style", "")
     assert not elements(drawing.svg, "style")  # it would apply to the whole page

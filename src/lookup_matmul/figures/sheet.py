@@ -109,6 +109,28 @@ class Sheet:
         if text:
             self.text(x + width / 2, row + height / 2, text, text_color, bold=bold)
 
+    def link(
+        self,
+        x: float,
+        row: float,
+        width: float,
+        height: float,
+        lines: Sequence[str],
+        target: str,
+        bold: bool = False,
+    ) -> None:
+        """Write lines in the middle of a rectangle, all of which leads to a section of the page."""
+        top = self._to_points(row)
+        edges = {"x": x, "y": top, "width": width, "height": self._to_points(row + height) - top}
+        area = " ".join(f'{name}="{_format(value)}"' for name, value in edges.items())
+        first = len(self._texts)
+        for k, line in enumerate(lines):
+            middle = row + height / 2 + 0.75 * (k - (len(lines) - 1) / 2)
+            self.text(x + width / 2, middle, line, bold=bold)
+        texts = "".join(self._texts[first:])
+        surface = f'<rect {area} fill="none" pointer-events="all"/>'
+        self._texts[first:] = [f'<a href="#{target}">{surface}{texts}</a>']
+
     def row(
         self,
         row: float,
@@ -195,9 +217,10 @@ def to_svg(width: float, height: float, alt: str, elements: str) -> str:
     for k, color in enumerate(used):
         elements = elements.replace(color, f"var(--c{k})")
     colors = "".join(f"--c{k}: {values[color]}; " for k, color in enumerate(used))
+    role = "group" if "<a " in elements else "img"  # screen readers skip the links of an image
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_format(width)} {_format(height)}" '
-        f'class="drawing" role="img" aria-label="{escape(alt)}" '
+        f'class="drawing" role="{role}" aria-label="{escape(alt)}" '
         f'font-family="var(--pst-font-family-base, sans-serif)" style="{colors}width: 100%; '
         f"max-width: {width * 1.25:.0f}px; background: {BACKGROUND}; "
         f'font-size: {FONT_SIZE:g}px">{elements}</svg>'
