@@ -64,14 +64,13 @@ class LookupExplorer extends HTMLElement {
 	connectedCallback() {
 		this.data = JSON.parse(this.querySelector("script").textContent);
 		const state = this.state = this.data.state;
-		this.empty = this.data.small; // nothing is computed before the reader presses a button
+		this.withheld = ["lookup", "zeros"].includes(this.data.asks); // the line that has the answer to the guess
 		this.initial = String([state.ids, state.weights]); // what the guesses are about
-		this.querySelector(".picture").remove();
 		for (const node of this.querySelectorAll("[class]")) this[node.className] = node; // this.stage, this.play ...
 		for (const radio of this.querySelectorAll("[type=radio]")) radio.onchange = () => {
 			state[radio.name] = radio.value;
 			state.at = [radio.value === "zero" ? state.ids[0] : 0, 0]; // a −0 shows its sign in a row that is looked up
-			this.empty = false;
+			this.withheld = false;
 			this.renew();
 		};
 		(this.guesses = [...this.querySelectorAll(".guess button")]).forEach(button => { button.onclick = () => this.take(button); });
@@ -80,17 +79,17 @@ class LookupExplorer extends HTMLElement {
 			button.onclick = () => this.ask(id);
 		});
 		this.play.onclick = () => this.toggle();
-		this.scrub.oninput = () => { this.stop(); this.empty = false; this.done = +this.scrub.value; this.paint(); };
+		this.scrub.oninput = () => { this.stop(); this.withheld = false; this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
-		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this);
+		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this.stage);
 	}
 
-	// Take the reader's guess and show the answer.
+	// Take the reader's guess and show the answer; some guesses are about a switch.
 	take(guess) {
-		const nan = this.data.asks === "nan" && this.querySelector("[value=nan]");
-		this.empty = false;
-		if (nan) { nan.checked = true; nan.onchange(); } else this.renew();
+		const change = this.querySelector(`[value=${{ nan: "nan", total: "counts" }[this.data.asks]}]`);
+		this.withheld = false;
+		if (change) { change.checked = true; change.onchange(); } else this.renew();
 		if (!this.playing && !STILL.matches) this.toggle();
 		this.guess = guess;
 		this.paint();
@@ -103,7 +102,7 @@ class LookupExplorer extends HTMLElement {
 		weights.push(1);
 		this.renew();
 		if (ids.length === MOST) this.asked.lastChild.firstChild.focus(); // the focused button is disabled now
-		if (this.empty || mode === "bag" || !(id in table) || STILL.matches) return;
+		if (mode === "bag" || !(id in table) || STILL.matches) return;
 		this.done = this.total - this.row;
 		this.toggle();
 	}
@@ -138,7 +137,7 @@ class LookupExplorer extends HTMLElement {
 		// Forward, a step is a multiplication; backward, a row of gradient that arrives.
 		this.row = backward ? 1 : source.length * source[0].length;
 		this.total = this.scrub.max = backward ? ids.length : factors.length * this.row;
-		this.done = this.empty ? 0 : this.total;
+		this.done = this.total;
 		this.tables = [source, factors, factors].map((rows, k) => {
 			const body = make("table", { className: `${["source", "copied", "multiplied"][k]} ${mode}` }, make("caption", {}, titles[k]));
 			const lines = rows.map((row, r) => {
@@ -175,7 +174,8 @@ class LookupExplorer extends HTMLElement {
 		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
 		flag(this, { raised });
 		for (const button of this.guesses) button.ariaPressed = button === this.guess;
-		if (this.guesses[0]) this.guesses[0].parentNode.style.visibility = String([ids, weights]) === this.initial ? "" : "hidden";
+		const isInitial = String([ids, weights]) === this.initial;
+		if (this.guesses[0]) this.guesses[0].parentNode.style.visibility = isInitial ? "" : "hidden";
 		for (const group of this.querySelectorAll("fieldset")) group.disabled = raised; // no switch changes an error
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
 		if (raised) return write(this.verdict, _("Both raise an error: there is no row {0}. Remove it to go on.", ids[now.bad]));
@@ -237,6 +237,7 @@ class LookupExplorer extends HTMLElement {
 		if (backward) line = still ? _("Row {0}: {1}", place, receipt) : _("{0} of {1} rows have arrived", done, total);
 		else if (!done) line = bag ? _("What is the total?") : _("{0} multiplications", total);
 		else if (!still) line = _("{0} of {1}", done, total) + `: ${s ? shown(sums[r][j][s - 1]) : "0"} + ${brief(factors[r][s])} × ${brief(source[s][j])} = ${shown(sums[r][j][s])}`;
+		else if (this.withheld && isInitial) line = "";
 		else if (asks === "lookup") line = _("The product made {0} multiplications, the lookup none.", total);
 		else line = bag ? receipt : condition ? "" : _("{0} of {1} multiplications were by zero; the lookup made none.", zeros, total);
 		write(this.sum, line);
@@ -260,7 +261,7 @@ class LookupExplorer extends HTMLElement {
 		else if (bag && !condition) verdict = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? _("Total: {0}.", totals[0]) : _("Beyond the bound of a rounded sum.");
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
 		const guess = this.guess?.textContent;
-		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(product[0][0], 0), row: lookup[place].map(brief).join(", ") }[asks];
+		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(lookup[0][0], 0) }[asks];
 		if (guess) verdict = (guess === String(answer) ? _("Right: {0}.", guess) : _("Not {0}, but {1}.", guess, answer)) + " " + verdict;
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : "";
 		write(this.verdict, still ? verdict : waiting);
@@ -277,7 +278,7 @@ class LookupExplorer extends HTMLElement {
 	}
 
 	toggle() {
-		this.empty = false;
+		this.withheld = false;
 		if (this.done === this.total) this.done = 0;
 		if (STILL.matches) this.done += this.row - (this.done % this.row); // to the row's end at once
 		this.playing = !this.playing && !STILL.matches;

@@ -8,7 +8,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	});
 	const slider = make("input", { type: "range", max: last, value: last, autocomplete: "off", ariaLabel: _("Step") });
 	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" }, button, slider, label);
-	let playing = 0; // the time at which step 0 was shown
+	let playing = 0; // when not 0, the time at which step 0 was shown
 	const show = time => {
 		const k = Math.min(Math.floor(time), last - 1), share = time - k; // between two steps, values are interpolated
 		for (const [node, names, rows] of moving) {
@@ -37,6 +37,6 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		requestAnimationFrame(play);
 	};
 	svg.after(controls);
-	svg.classList.add("ready");
-	show(0); // the reader moves them; without this script the last step is shown
+	addEventListener("beforeprint", () => { playing = 0; show(last); });
+	show(last); // as without this script
 }

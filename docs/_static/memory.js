@@ -59,6 +59,13 @@
   const body = make("tbody"), verdict = make("p", { className: "budget-verdict", role: "status" });
 
   const update = () => {
+    const invalid = Object.keys(NUMBERS).find(name => !inputs[name].validity.valid);
+    body.style.visibility = invalid ? "hidden" : ""; // no numbers of an earlier state
+    if (invalid) {
+      delete verdict.dataset.bytes;
+      verdict.textContent = _("{0}: type a whole number from {1}.", NUMBERS[invalid][0], inputs[invalid].min);
+      return;
+    }
     const state = {};
     for (const name in NUMBERS) sliders[name].ariaValueText = (state[name] = +inputs[name].value).toLocaleString("en");
     for (const [name, [, options]] of Object.entries(CHOICES)) state[name] = options[inputs[name].value];
@@ -82,7 +89,7 @@
     const largest = Object.keys(parts).find(name => parts[name] === most);
     verdict.textContent = _("At the peak {0}; the largest part: {1}, {2}.", inUnit(peak), PARTS[largest], inUnit(most));
   };
-  form.oninput = () => form.checkValidity() && update();
+  form.oninput = update;
   update();
   const head = make("thead", {}, make("tr", {}, ...[_("part"), _("bytes")].map(text => make("th", { scope: "col" }, text))));
   figure.querySelector(".output").replaceWith(make("div", { className: "budget" }, form, make("table", {}, head, body), verdict));

@@ -25,6 +25,11 @@ HEIGHTS = """
 const budget = document.querySelector(".budget");
 return [budget.getBoundingClientRect().height, parseFloat(getComputedStyle(budget).minHeight)];
 """
+VERDICT_EDGES = """
+const [slider, verdict] = ["[type=range]", ".budget-verdict"]
+  .map(selector => document.querySelector(`#fig-budget ${selector}`).getBoundingClientRect());
+return {slider: slider.bottom, top: verdict.top, bottom: verdict.bottom, window: innerHeight};
+"""
 TYPES = {
     "bfloat16, loss in float32": {},
     "bfloat16 with float32 master weights": {"master": 4},
@@ -98,19 +103,24 @@ def test_a_key_moves_a_slider_and_the_sentence_follows(budget):
 
 
 def test_any_size_can_be_typed(budget):
-    """The slider follows as far as it goes; while a field is empty, the numbers stay."""
+    """The slider follows as far as it goes; an invalid field is named, and no number is shown."""
     field, slider = budget.find_elements("css selector", "input")[:2]
     for typed, position, logits in (
         ("50257", "16", 9.9),
-        ("", "16", 9.9),
+        ("", "16", None),
+        ("-5", "16", None),
+        ("50257.5", "16", None),
         ("1000000", "19", 196.6),
     ):
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(typed or Keys.BACKSPACE)
         assert slider.get_attribute("value") == position
-        assert find(budget, "tbody tr:nth-child(5) td").text == f"{logits} GB"
+        assert find(budget, "tbody tr:nth-child(5) td").text == (f"{logits} GB" if logits else "")
         invalid = budget.find_elements("css selector", ":invalid:not(form)")
-        assert invalid == ([] if typed else [field])
+        assert invalid == ([] if logits else [field])
+        sentence = find(budget, ".budget-verdict").text
+        expected = "At the peak" if logits else "vocabulary V: type a whole number from 1."
+        assert sentence.startswith(expected)
 
 
 @pytest.mark.parametrize("width", [390, 1300, 1600])  # in one, two and three columns
@@ -120,3 +130,16 @@ def test_the_budget_is_as_high_as_its_picture(budget, width):
     wait(budget.parent, "document.fonts.status === 'loaded'")
     height, least = budget.parent.execute_script(HEIGHTS)
     assert height == least
+
+
+def test_the_verdict_is_in_view_while_a_slider_moves(budget):
+    """On a phone, all controls and bars are higher than the window."""
+    resize(budget.parent, 390)
+    slider = find(budget, "[type=range]")
+    budget.parent.execute_script("arguments[0].scrollIntoView()", slider)
+    before = find(budget, ".budget-verdict").text
+    slider.send_keys(Keys.ARROW_LEFT)
+    edges = budget.parent.execute_script(VERDICT_EDGES)
+    assert edges["top"] > edges["slider"]
+    assert edges["bottom"] <= edges["window"] + 1
+    assert find(budget, ".budget-verdict").text != before

@@ -29,11 +29,11 @@ SWITCHES = {
     "condition": ["", "nan", "inf", "zero", "bfloat16", "tf32", "second", "counts"],
 }
 SWITCH_OF = {value: name for name, values in SWITCHES.items() for value in values}
-QUANTITIES = ("lookup", "zeros", "nan", "row", "total")  # that readers guess
+QUANTITIES = ("lookup", "zeros", "nan", "total")  # that readers guess
 
 
 class explorer(nodes.General, nodes.Element):  # noqa: N801  # docutils names its nodes so
-    """The ``<lookup-explorer>`` element, which contains the static figure."""
+    """The ``<lookup-explorer>`` element around a figure, whose drawing is for paper only."""
 
 
 def _parse_rows(argument: str) -> list[list[float]]:
@@ -48,7 +48,7 @@ def _parse_guess(argument: str) -> list[str]:
 class Explorer(SphinxDirective):
     """``{explorer}``: makes the figure below interactive.
 
-    ``:small:`` hides the switches, and the computation starts when the reader presses the button.
+    ``:small:`` hides the switches.
     ``:open: backward`` sets the initial value of a switch, and ``:offer: nan bfloat16`` shows these
     values of a switch, also with ``:small:``. ``:ids: 2 3`` and ``:weights: 3 0.5`` set the initial
     ids and weights. ``:words:``, ``:title:``, ``:table: 1 0.2, 3 0.5, …`` and ``:arriving:``
@@ -107,16 +107,20 @@ class Explorer(SphinxDirective):
 
 
 def wrap_figures(_app: Sphinx, doctree: nodes.document) -> None:
-    """Move each explorer into the next figure, and the figure's drawing into the explorer."""
+    """Move the next figure into each explorer, and what a reader drives beside its drawing."""
     for node in list(doctree.findall(explorer)):
         figure = next(iter(node.findall(nodes.figure, siblings=True, ascend=True)), None)
         if figure is None:
             LOG.warning("no figure follows the explorer; write one below it", location=node)
             continue
-        drawing = figure[0]
         node.parent.remove(node)
-        figure.replace(drawing, node)
-        node += drawing
+        figure.replace_self(node)
+        node += figure
+        choices = {name: node[name] for name in ("switches", "guesses")}
+        controls = TEMPLATE.render(node["data"], part="controls", **choices, _=_)
+        before, after = '<div class="shown"><div class="picture">', f"</div>{controls}</div>"
+        figure.insert(1, nodes.raw("", after, format="html"))
+        figure.insert(0, nodes.raw("", before, format="html"))
 
 
 @cache
@@ -164,16 +168,16 @@ def _catch_message(function: Callable[..., Any], *args: Any) -> str:
 
 
 def visit(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write the start tag; the static figure follows."""
+    """Write the start tag; the figure follows."""
     data = node["data"]
     state = node["data"]["state"]
     classes = f"{'small' if data['small'] else 'full'} {state['mode']}"
     classes += " apart" if state["condition"] else ""
-    self.body.append(f'<lookup-explorer class="{classes}"><div class="picture">')
+    self.body.append(f'<lookup-explorer class="{classes}">')
 
 
 def depart(self: HTML5Translator, node: nodes.Element) -> None:
-    """Write the controls, which the script shows, the data, and the end tag."""
+    """Write what is below the figure, the data, and the end tag."""
     builder: Any = self.builder
     docname = builder.current_docname
     labels = builder.env.domains.standard_domain.anonlabels
@@ -185,8 +189,8 @@ def depart(self: HTML5Translator, node: nodes.Element) -> None:
 
     more = builder.get_relative_uri(docname, "explorer")
     data = node["data"]
-    choices = {name: node[name] for name in ("switches", "guesses")}
-    controls = TEMPLATE.render(data, **choices, _=_, address=address, more=more)
+    links = {"address": address, "more": more}
+    below = TEMPLATE.render(data, part="below", switches=node["switches"], _=_, **links)
     literal = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     script = f'<script type="application/json">{literal}</script>'
-    self.body.append(f"</div>{controls}{script}</lookup-explorer>\n")
+    self.body.append(f"{below}{script}</lookup-explorer>\n")

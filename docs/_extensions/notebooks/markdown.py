@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.locale import _
 from sphinx.util import logging
 from sphinx_design.dropdown import dropdown_main, dropdown_title
 from sphinx_design.shared import PassthroughTextElement
@@ -44,6 +45,8 @@ def to_inline(node: nodes.Node, link: Link) -> str:
             return f"{mark}{text}{mark}"
     if not isinstance(node, nodes.TextElement):
         _warn_of_unknown(node)
+    if _is(node, "pst-js-only"):
+        return f"*{_('On the page:')}* {text}"
     return f" <sup>{text}</sup>" if _is(node, "cited-mark") else text
 
 
@@ -97,7 +100,7 @@ def is_svg(node: nodes.Node) -> bool:
 def to_image(svg: str) -> str:
     """Return an image that contains a drawing; no Jupyter shows an SVG as an attachment."""
     attributes = dict(ATTRIBUTE.findall(svg))
-    _, _, width, _ = attributes["viewBox"].split()
+    width = attributes["viewBox"].split()[2]
     size = f'alt="{attributes["aria-label"]}" width="{1.25 * float(width):.0f}"'  # as on the page
     data = base64.b64encode(svg.encode()).decode()
     return f'<img {size} src="data:image/svg+xml;base64,{data}">'
