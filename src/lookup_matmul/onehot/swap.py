@@ -32,7 +32,7 @@ def swap_embeddings(
     128 rows spread over it, and as many with a negative zero or a subnormal number, in the matmul
     precision that is set now. With an ``example``, which is the argument of the model, a tuple of
     them or a dict of keyword arguments, the whole model runs before and after the swap, and ``""``
-    is how its outputs compare; if they differ by more than :func:`torch.testing.assert_close`
+    is how its outputs compare; if they differ by more than ``torch.testing.assert_close``
     allows, or the model raises, it gets its old layers back, and ValueError is raised.
 
     Load weights before, since the state dict gets other names; wrap the model for several devices
