@@ -1,6 +1,7 @@
 """The first module whose outputs differ is named, and neither model changes."""
 
 from collections import OrderedDict
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -346,6 +347,40 @@ def test_a_tie_of_one_model_is_named(tied):
     with torch.no_grad():
         b.head.weight.zero_()
     assert str(first_difference(a, b, IDS)).endswith(f"Besides, model_a {sentence}b does not.")
+
+
+def test_a_module_that_compiles_in_place_is_recorded_outside_of_its_graph():
+    """Its graph copies nothing, and its own call is there again afterwards."""
+    model, graphs = make_languages()[0], []
+    compiled = deepcopy(model)
+    compiled.body.compile(backend=lambda graph, _: graphs.append(graph) or graph.forward)
+    call = compiled.body._compiled_call_impl
+    assert first_difference(model, compiled, IDS) is None
+    assert graphs
+    assert not [node for graph in graphs for node in graph.graph.nodes if node.target == "to"]
+    assert compiled.body._compiled_call_impl is call
+
+
+def test_a_call_whose_error_the_model_catches_has_no_output():
+    """The calls after it have their own caller."""
+
+    class Catching(nn.Module):
+        def __init__(self, factor=1.0):
+            super().__init__()
+            self.fails, self.layer, self.factor = nn.Linear(7, 7), nn.Identity(), factor
+
+        def forward(self, rows):
+            with suppress(RuntimeError):
+                self.fails(rows)
+            return self.layer(self.factor * rows)
+
+    models = nn.Sequential(Catching()), nn.Sequential(Catching(2.0))
+    assert first_difference(models[0], models[0], torch.ones(2)) is None
+    assert first_difference(*models, torch.ones(2)).name == "0.layer"
+    difference = first_difference(
+        *models, torch.ones(2), names=lambda n: n if n != "0.layer" else None
+    )
+    assert (difference.name, difference.notes) == ("0", ("Its inputs agree.",))
 
 
 class Port(nn.Module):
