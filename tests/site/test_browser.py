@@ -37,7 +37,8 @@ const paint = (ground, path) => {
   return rgb(style.fill).slice(0, 3).map((value, i) => alpha * value + (1 - alpha) * ground[i]);
 };
 const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-return [...document.querySelectorAll('svg.drawing text')].map(text => {
+const shown = [...document.querySelectorAll('svg.drawing text')].filter(text => text.checkVisibility());
+return shown.map(text => {
   const style = getComputedStyle(text), ink = luminance(rgb(style.fill)), box = text.getBoundingClientRect();
   const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
   const under = [...text.ownerSVGElement.querySelectorAll('path, rect')].filter(path => {
