@@ -27,14 +27,15 @@ document.querySelectorAll(scrollable).forEach((element) => {
 // The link to the other language keeps the section and the search.
 document.querySelectorAll("a.language").forEach((link) => {
   link.onclick = () => {
-    link.search = location.search;
     link.hash = location.hash;
   };
 });
-// The end of a pasted traceback has its last error, and fits into an address.
-document.querySelector("#pst-search-dialog form")?.addEventListener("formdata", ({ formData }) => {
-  formData.set("q", formData.get("q").slice(-2000));
-});
+// The search in the dialog is loaded when it opens.
+const searchDialog = document.querySelector("#pst-search-dialog");
+searchDialog?.addEventListener("toggle", () => {
+  const finder = searchDialog.querySelector(".finder");
+  if (finder) document.head.append(make("script", { src: `${finder.dataset.files}search.js?v=${finder.dataset.version}` }));
+}, { once: true });
 // The theme blurs a pressed button, so a closing menu could not return the focus to it.
 document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((button) => {
   button.blur = () => {};

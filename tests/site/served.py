@@ -38,9 +38,9 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serve(folder):
+def serve(folder, handler=Handler):
     """Serve a folder on the loopback device, and yield the address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
@@ -53,9 +53,9 @@ const [texts, done] = arguments, form = document.querySelector('.search-form');
 const list = document.querySelector('.search-found'), answers = {};
 const ask = async () => {
   for (const text of texts) {
-    form.q.value = text;
+    form[0].value = text;
     form.requestSubmit();
-    while (list.dataset.query !== form.q.value.trim()) await new Promise(next => setTimeout(next, 5));
+    while (list.dataset.query !== form[0].value.trim()) await new Promise(next => setTimeout(next, 5));
     answers[text] = [...list.children].map(item => {
       const link = item.querySelector('a');
       return {link: link.getAttribute('href'), title: link.textContent, error: item.className === 'search-error'};

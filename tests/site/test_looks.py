@@ -166,7 +166,7 @@ def test_contents_mark_one_entry_at_the_end_of_a_page(browser, address):
 def test_the_button_for_more_results_is_far_from_the_footer(browser, address):
     """A reader does not take it for a part of the footer."""
     open_page(browser, address, "search")
-    browser.get(f"{address}/search.html?q=embedding")
+    browser.get(f"{address}/search.html#q=embedding")
     button = wait(browser, "document.querySelector('.search-more')")
     footer = find(browser, "footer.bd-footer-content")
     assert footer.location["y"] > button.location["y"] + button.size["height"] + 30

@@ -27,7 +27,7 @@ POLICY = {
     "font-src": "'self' data:",
     "connect-src": "'self'",
     "base-uri": "'none'",
-    "form-action": "'self'",
+    "form-action": "'none'",  # what is typed into a field stays in the browser
 }
 # A page loads a script only if its body contains the mark; None means never. These are the site's.
 SCRIPTS = {

@@ -20,7 +20,7 @@ FORMULA_SHEET = "formulas.css"  # linked by pages with formulas only
 LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
-PAGE_TEXTS = ("sections/", "search-sections.js")  # scripts with the text of pages
+PAGE_TEXTS = ("sections/", "search-sections.js", "search-later.js")  # scripts with pages' text
 READABLE = {".css", ".js", ".json", ".svg", ".webmanifest"}  # suffixes of files that name others
 
 

@@ -51,7 +51,6 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
         name = " ".join(_write_text(title).split())
         if isinstance(node, addnodes.desc):
             name = f"{title['fullname']}{'()' if node['objtype'] == 'function' else ''}"
-            synonyms = [ids[0]]
         anchor = "" if re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") in ids else ids[0]
         errors = [message for name_id in ids for message in messages.get(name_id, [])]
         parent = numbers.get(id(_find_entry(node)), 0)
@@ -79,8 +78,11 @@ def _write_text(node: nodes.Node) -> str:
         return " ".join(_write_text(caption) for caption in node.findall(nodes.caption))
     if isinstance(node, nodes.row):
         return " · ".join(" ".join(_write_text(cell).split()) for cell in node.children)
+    number = ""
+    if isinstance(node, nodes.list_item) and isinstance(node.parent, nodes.enumerated_list):
+        number = f"{node.parent.index(node) + 1}) "
     separator = "" if isinstance(node, nodes.TextElement) else "\n"
-    return separator.join(_write_text(child) for child in node.children)
+    return number + separator.join(_write_text(child) for child in node.children)
 
 
 def _find_entry(node: nodes.Node) -> nodes.Element | None:

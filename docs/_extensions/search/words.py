@@ -13,21 +13,23 @@ from _extensions.search.entries import Entry
 
 # Words of questions that say nothing of their subject, each in its forms: the stems, too.
 FILLERS = frozenset(
-    """actual actually anybody anyone best bug correct correctly currently done error errors
-    even exactly explain explained functional get gets getting got happen happened happening
-    happens help importance inside issue issues just make makes making need needs nn non please
-    possible problem problems proper properly pytorch question questions really seem seems
-    simply solve still torch tri tried try trying understanding versus vs want way work worked
-    working works""".split()  # noqa: SIM905
+    """actual actually anybody anymore anyone anyway best bug clarif clarifi clarification clarify
+    correct correctly currently done due error errors even exactly explain explained functional
+    get gets getting got happen happened happening happens hello help hi importance inside issue
+    issues just make makes making need needs nn non ok okay please possible problem problems
+    proper properly pytorch question questions really seem seems simply solve still thank thanks
+    tho torch tri tried try trying understanding versus vs want way work worked working works
+    wrt""".split()  # noqa: SIM905
 )
 HAN = re.compile("[\u4e00-\u9fff]+")
+PARTICLES = re.compile("[的了则这那它们其此及或让把被就都很之在与]")  # no part of a word
 NEGATION = re.compile(r"n['’]t\b")
 STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
 PARTS = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=embedding)(?=bag)|(?<=one)(?=hot)")
 TYPE = re.compile(r"^\w+: (?=.* .* )")  # of an error, before a message of several words
 NUMBER_DIGITS = 5  # vocabulary sizes such as 50257; other numbers differ from error to error
 MESSAGE_HEAD = 120  # characters of a message that are compared
-MAX_ENTRIES = 13  # with a word in their text: more tell sections apart less than they cost bytes
+MAX_ENTRIES = 7  # with a word in their text: more tell sections apart less than they cost bytes
 FIRST_CHARACTER = 40  # above the quotes, which JSON would escape; find.js uses the same number
 
 
@@ -53,6 +55,7 @@ def read_words(text: str, language: SearchLanguage) -> list[str]:
     """Return the words of a text: stems, and stop words as they are."""
     text = PARTS.sub(" ", STAR.sub(" star ", NEGATION.sub(" not", text)))
     # Chinese has no spaces between words, so pairs of characters are read.
+    text = PARTICLES.sub(" ", text)
     text = HAN.sub(lambda run: f" {' '.join(map(''.join, itertools.pairwise(run[0])))} ", text)
     words = re.findall(r"[^\W_]+", text.lower())
     words = [word for word in words if not word.isdigit() or len(word) == NUMBER_DIGITS]
@@ -69,6 +72,7 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
 
     A character is the number of a word, or in sets, to compress better, the difference to the last.
     """
+    entries = _thin_out(entries)
     groups = [words for entry in entries for words in (*entry.names, *entry.errors, *entry[2:])]
     counts = Counter(itertools.chain.from_iterable(groups))
     numbers = {word: i for i, word in enumerate(sorted(counts, key=lambda w: (-counts[w], w)))}
@@ -80,13 +84,24 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
         steps = itertools.pairwise([-1, *sorted(numbers[word] for word in words)])
         return "".join(chr(FIRST_CHARACTER + end - start - 1) for start, end in steps)
 
-    body_counts = Counter(word for entry in entries for word in entry.body)
-    frequent = {word for word, count in body_counts.items() if count > MAX_ENTRIES}
     codes = []
     for entry in entries:
         lists = ["\n".join(map(encode, words)) for words in (entry.names, entry.errors)]
-        codes.append([*lists, encode_set(entry.lead), encode_set(entry.body - frequent)])
+        codes.append([*lists, encode_set(entry.lead), encode_set(entry.body)])
     return " ".join(numbers), codes
+
+
+def _thin_out(entries: list[EntryWords]) -> list[EntryWords]:
+    """Return the entries without words that cost more bytes than they tell sections apart.
+
+    Pairs of Chinese characters that occur once are mostly no words.
+    """
+    counts = Counter(word for entry in entries for word in entry.body)
+    leads = Counter(word for entry in entries for word in entry.lead)
+    frequent = {word for word, count in counts.items() if count > MAX_ENTRIES and leads[word]}
+    single = {w for w, count in (counts + leads).items() if count == 1 and HAN.match(w)}
+    rest = frequent | single
+    return [e._replace(lead=e.lead - single, body=e.body - rest) for e in entries]
 
 
 def _is_content(word: str, language: SearchLanguage) -> bool:
