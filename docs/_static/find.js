@@ -10,8 +10,8 @@ window.createSearch = () => {
   // How much a term counts in an entry, and how much a synonym, a beginning or a misspelling counts for a word.
   const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.45, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
   const PAIR = 0.2; // how much neighboring words count besides the words themselves
-  const NAMED = 0.25, DECIDING = 0.5; // the share of a query from which words on no page are named, and from which they decide
-  const COMMON = 6; // sections that have a word, if a short word with another letter is to be a misspelling of it
+  const NAMED = 0.25, DECIDING = 0.5; // the share of a query from which words on no page are named, and decide
+  const COMMON = 6; // sections with a word of which a short word with another letter is a misspelling
   const MAX_RELATED = 3; // results, if a word that decides is on no page
   const REPEATED = 0.85; // how much a section counts after a better section of its page: other pages may answer, too
 
@@ -108,13 +108,13 @@ window.createSearch = () => {
     const least = Math.min(...near.values());
     return [...near.keys()].filter(term => near.get(term) === least).sort((a, b) => postings.get(b).length - postings.get(a).length);
   };
-  const mentioned = new Set(others?.split(" ")); // by code; unknown until this list is there
+  const inCode = new Set(others?.split(" ")); // by code; unknown until this list is there
   // The terms that a word of a query stands for, and how much they count; the last word may be a beginning.
   const readWord = (word, last, corrections) => {
     const result = new Map([[word, 1], ["+" + word, 1]]), add = (term, weight) => result.has(term) || result.set(term, weight);
     (groups.get(word) || []).forEach(term => add(term, SYNONYM));
     if (last && word.length > 2) for (const term of known) if (term.startsWith(word)) add(term, postings.has(word) ? 0.3 : PREFIX);
-    if ([...result.keys()].some(term => postings.has(term)) || mentioned.has(word)) return result;
+    if ([...result.keys()].some(term => postings.has(term)) || inCode.has(word)) return result;
     const nearest = correct(word);
     nearest.forEach(term => add(term, MISSPELT));
     corrections.set(word, nearest[0]);
@@ -141,6 +141,7 @@ window.createSearch = () => {
   const byWords = text => {
     const { words, corrections, typed } = readQuery(text), phrase = [...new Set(pairs(readWords(text)))];
     const scores = new Float64Array(entries.length), covered = new Float64Array(entries.length), weights = new Map();
+    let mentioned = 0; // how much the words weigh that a page has
     const add = (terms, factor) => {
       const best = new Map(); // of the entries with one of the terms
       for (const [term, weight] of terms) {
@@ -148,6 +149,7 @@ window.createSearch = () => {
         weights.set(term, Math.max(weights.get(term) || 0, weight * rarityOf(term)));
       }
       const rare = rarity(best.size);
+      if (factor === 1 && best.size) mentioned += rare;
       for (const [id, value] of best) {
         scores[id] += factor * value * rare;
         if (factor === 1) covered[id] += rare;
@@ -163,7 +165,7 @@ window.createSearch = () => {
     const matches = entries.map((entry, id) => {
       if (!scores[id]) return { id, score: 0 };
       const likeness = Math.max(...entry.names.map((name, i) => 2 * sum(name, term => weights.get(term) || 0) / (entry.sizes[i] + size)));
-      const kind = { term: asks || covered[id] < 0.99 * total ? 0.6 : 1.2, symptom: fails ? 1.2 : 1, name: 0.8 }[entry.kind] || 1;
+      const kind = { term: asks || covered[id] < 0.99 * total ? 0.6 : defines ? 2 : 1.2, symptom: fails ? 1.2 : 1, name: 0.8 }[entry.kind] || 1;
       return { id, score: (scores[id] / total + likeness) * Math.sqrt(covered[id] / total) * entry.weight * kind, weights };
     }).filter(({ score }) => score).sort((a, b) => b.score - a.score);
     const counts = new Map(); // of a page's sections before a section
@@ -174,7 +176,7 @@ window.createSearch = () => {
     }
     matches.sort((a, b) => b.score - a.score);
     const missing = [...corrections.keys()].filter(word => !corrections.get(word) && /^\p{L}/u.test(word) && !/\p{Script=Han}/u.test(word));
-    const share = missing.length * rarity(0) / total;
+    const lost = missing.length * rarity(0), share = lost && lost / (lost + mentioned);
     return {
       matches: share < DECIDING ? matches : matches.slice(0, MAX_RELATED),
       isRelated: share >= DECIDING,
@@ -198,12 +200,12 @@ window.createSearch = () => {
     }));
   };
 
-  // What errors and logs look like, and questions do not.
+  // What errors and logs have, and questions have not: frames, types, levels of a log, times, places in files.
   const SHAPES = [
-    /^Traceback |^\s*File ".*", line \d+|^\s+at \S+\(.*\)$/m, // frames
-    /\b[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Argument|Fault)(?::|\s*$)|^\w+(?:\.\w+)+\.[A-Z]\w+: /m, // the type of an exception
-    /\b(?:error|fatal|critical|warning|warn|panic|abort(?:ed)?)\b ?[:\]]|\[(?:E|W|F|error|rank)\d*[\]: ]/i, // a level of a log
-    /\b\d{2}:\d{2}:\d{2}\b|\bpid=\d+|0x[0-9a-f]{6,}|\w\.(?:c|cc|cpp|cu|cuh|h|py|rs|go|js|java)[:(]\d+/i, // a time, an address, a place in a file
+    /^Traceback |^\s*File ".*", line \d+|^\s+at \S+\(.*\)$/m,
+    /\b[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Argument|Fault)(?::|\s*$)|^\w+(?:\.\w+)+\.[A-Z]\w+: /m,
+    /\b(?:error|fatal|critical|warning|warn|panic|abort(?:ed)?)\b ?[:\]]|\[(?:E|W|F|error|rank)\d*[\]: ]/i,
+    /\b\d{2}:\d{2}:\d{2}\b|\bpid=\d+|0x[0-9a-f]{6,}|\w\.(?:c|cc|cpp|cu|cuh|h|py|rs|go|js|java)[:(]\d+/i,
     /\b[aA]ssert(?:ion)?\b.*\bfailed|\bcore dumped\b|\bSegmentation fault\b|\bterminate called\b|\bpanicked at\b|\bwhat\(\):/,
     /\b[A-Z]+(?:_[A-Z]+)+\b.*:|\b(?:cu|cuda|nccl|CU|CUDA|NCCL)[A-Z_]\w*(?:Error|ERROR|STATUS)|\['[\w.]+'(?:, '[\w.]+')+\]|\w+: (?:error|failed|unable|cannot|could not|unknown|invalid|expected|unexpected|no such)\b/,
   ];

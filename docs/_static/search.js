@@ -1,6 +1,6 @@
-/* The field of the search page, of the page of symptoms, and of the dialog that Ctrl+K opens on others:
-   shows the results of find.js while one types, each with its page and the sentence that answers. The text
-   is kept in the fragment of the address, which no browser sends to a server. */
+/* The field of the search page, of the page of symptoms, and of the dialog of Ctrl+K: shows the results of
+   find.js while one types, each with the sentence that answers. The text is in the fragment of the address,
+   which is not sent to a server. */
 (() => {
   "use strict";
   const finder = document.querySelector(".finder"), isPage = !finder.closest("dialog");

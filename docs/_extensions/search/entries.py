@@ -39,6 +39,8 @@ def read_entries(doctree: nodes.document, messages: dict[str, list[str]]) -> Ite
     """Return the entries of a page; ``messages`` maps anchors of sections to error messages."""
     numbers: dict[int, int] = {}
     for node in filter(_is_entry, doctree.findall(nodes.Element)):
+        if "sources" in node["ids"]:  # which cite what is outside of the site
+            continue
         title = node[0]
         assert isinstance(title, nodes.Element)
         numbers[id(node)] = len(numbers)
