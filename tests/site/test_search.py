@@ -1,7 +1,7 @@
 """The field of the search page and of the page of symptoms in a browser, on pages opened as files.
 
-``questions.toml`` has questions, threads and tracebacks with what answers them. To add one, write it
-there; if another section comes first, add the reader's words to the section with ``{index}``.
+``questions.toml`` has questions, threads and tracebacks with what answers them, and words and errors
+that are not here. To add one, write it there; if another section comes first, add the reader's words to the section with ``{index}``.
 The tracebacks in ``tracebacks/`` were printed by torch 2.6, 2.13 and 2.15, with folders renamed. Those
 named cuda- were written after public reports, because they need a GPU.
 """
@@ -19,9 +19,12 @@ from served import wait as wait_for
 
 DATA = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
 FIRST, THREADS, UNRELATED = DATA["first"], DATA["thread"], DATA["unrelated"]["texts"]
-QUESTIONS, ERRORS = DATA["tuned"] | DATA["aside"], DATA["traceback"]
+ASIDE = tomllib.loads(Path(__file__).with_name("questions-aside.toml").read_text("utf-8"))
+LISTS = {name: DATA[name] for name in ("tuned", "aside", "recent")} | {"recent-aside": ASIDE}
+QUESTIONS = {text: sections for texts in LISTS.values() for text, sections in texts.items()}
+ERRORS, LACKING, FOREIGN = DATA["traceback"], DATA["lacking"], DATA["foreign"]
 # At least so many of 100 have the right section first, and within the first three.
-FLOORS = {"tuned": (94, 98), "aside": (83, 95)}
+FLOORS = {"tuned": (94, 98), "aside": (83, 95), "recent": (84, 93), "recent-aside": (85, 93)}
 TRACEBACKS = {
     path.stem: path.read_text("utf-8") for path in Path(__file__).parent.glob("tracebacks/*.txt")
 }
@@ -33,6 +36,12 @@ Map.prototype.get = function(key) { count++; return get.call(this, key); };
 const counts = arguments[0].map(text => { count = 0; siteSearch.find(text); return count; });
 Map.prototype.get = get;
 return counts;
+"""
+FIND = """
+return arguments[0].map(text => {
+  const { missing, corrected, isForeign, words, errors } = siteSearch.find(text);
+  return { missing, corrected, isForeign, count: words.length + errors.length };
+});
 """
 STATUS = "document.querySelector('.search-status').textContent"
 RESOURCES = "return performance.getEntriesByType('resource').map(entry => entry.name)"
@@ -49,6 +58,12 @@ def wait(browser, text):
     """Wait until the results for a text are shown."""
     query = "document.querySelector('.search-found')?.dataset.query"
     wait_for(browser, f"{query} === arguments[0]", text)
+
+
+def read_answers(browser, texts):
+    """Return what the search says about each text, with the number of its results."""
+    ask(browser, ["embedding"])  # after which the whole index is there
+    return browser.execute_script(FIND, texts)
 
 
 @pytest.fixture
@@ -95,9 +110,9 @@ def place(results, expected, section_of):
 
 @pytest.mark.parametrize("half", FLOORS)
 def test_questions_lead_to_their_sections(answers, section_of, half):
-    """In both halves of the questions the right section is first, or within three, often enough."""
-    texts = DATA[half]
-    assert len(texts) > 60
+    """In each list of questions the right section is first, or within three, often enough."""
+    texts = LISTS[half]
+    assert len(texts) > 30
     places = {text: place(answers[text], QUESTIONS[text], section_of) for text in texts}
     first, third = (100 * sum(p < limit for p in places.values()) / len(texts) for limit in (1, 3))
     print(f"{half}: {len(texts)} questions, right first {first:.1f}%, within three {third:.1f}%")
@@ -139,6 +154,50 @@ def test_threads_lead_to_their_entries(answers, section_of):
 def test_unrelated_error_is_not_explained(answers, text):
     """Words in common with an entry's message do not suffice; sections are listed all the same."""
     assert not any(result["error"] for result in answers[text])
+
+
+@pytest.mark.parametrize(("folder", "key"), [("", "words"), ("zh", "chinese")])
+def test_words_on_no_page_are_named(browser, site, folder, key):
+    """Alone or in a question, and also if a word that is like it is shown instead."""
+    browser.get((site / folder / "search.html").as_uri())
+    texts = LACKING[key]
+    if not folder:
+        texts = [*texts, *(f"how do I use {word} with an embedding layer" for word in texts)]
+    for text, answer in zip(texts, read_answers(browser, texts), strict=True):
+        named = [*answer["missing"], *(typed for typed, _ in answer["corrected"])]
+        assert named, text
+        assert all(word in text for word in named)
+        assert folder or answer["corrected"] or answer["count"] <= 3, text
+
+
+@pytest.mark.parametrize(("folder", "key"), [("", "errors"), ("zh", "chinese")])
+def test_errors_of_other_libraries_are_not_explained(browser, site, folder, key):
+    """Their shape tells that they are errors, also that of a line of a log without its error."""
+    browser.get((site / folder / "search.html").as_uri())
+    answers = read_answers(browser, FOREIGN[key])
+    misses = zip(FOREIGN[key], answers, strict=True)
+    assert [text for text, answer in misses if not answer["isForeign"]] == []
+
+
+def test_questions_are_no_errors(search):
+    """A question that has the name of an error is not taken for a message, with few exceptions."""
+    texts = [text for text in QUESTIONS if not re.search("[Ee]rror|Warning", text)]
+    answers = read_answers(search, texts)
+    flagged = [t for t, answer in zip(texts, answers, strict=True) if answer["isForeign"]]
+    assert len(flagged) <= 0.01 * len(texts), flagged
+
+
+def test_error_lists_its_causes_and_the_fix(search):
+    """The likeliest cause is first, and the fix is below; a symptom has its fix, too."""
+    ask(search, [LAST])
+    item = search.find_element(By.CLASS_NAME, "search-error")
+    wait_for(search, "document.querySelector('.search-causes')")
+    causes = [cause.text for cause in item.find_elements(By.CSS_SELECTOR, ".search-causes li")]
+    assert len(causes) == 3
+    assert causes[0].startswith("The table is one row short")
+    assert item.find_element(By.CLASS_NAME, "search-fix").text.startswith("Fix: one row for each")
+    ask(search, ["a frozen row moves"])
+    assert search.find_element(By.CLASS_NAME, "search-fix").text.startswith("Fix")
 
 
 def test_status_names_an_error_that_is_not_explained(search):
