@@ -22,7 +22,7 @@ FILLERS = frozenset(
     wrt""".split()  # noqa: SIM905
 )
 HAN = re.compile("[\u4e00-\u9fff]+")
-RARELY_A_WORD = re.compile(r"[\u4e00-\u9fff]|\d|\w{2}$")
+FACTOR = re.compile(r"\d|[a-z]{2}$")
 PARTICLES = re.compile("[的了则这那它们其此及或让把被就都很之在与]")  # no part of a word
 NEGATION = re.compile(r"n['’]t\b")
 STAR = re.compile(r"(?<=[A-Za-z])\*")  # V* is read as V star
@@ -95,14 +95,16 @@ def encode_entries(entries: list[EntryWords]) -> tuple[str, list[list[str]]]:
 def _thin_out(entries: list[EntryWords]) -> list[EntryWords]:
     """Return the entries without words that cost more bytes than they tell sections apart.
 
-    Pairs of Chinese characters that occur once are mostly no words, and so are factors such as 2nd.
+    Most pairs of Chinese characters that occur in one or two entries are no words, and neither are
+    factors such as 2nd that occur in one.
     """
     counts = Counter(word for entry in entries for word in entry.body)
     leads = Counter(word for entry in entries for word in entry.lead)
     frequent = {word for word, count in counts.items() if count > MAX_ENTRIES and leads[word]}
-    single = {w for w, count in (counts + leads).items() if count == 1 and RARELY_A_WORD.match(w)}
-    rest = frequent | single
-    return [e._replace(lead=e.lead - single, body=e.body - rest) for e in entries]
+    rare = {w for w, count in (counts + leads).items() if count == 1 and FACTOR.match(w)}
+    rare |= {w for w, count in (counts + leads).items() if count <= 2 and HAN.match(w)}
+    rest = frequent | rare
+    return [e._replace(lead=e.lead - rare, body=e.body - rest) for e in entries]
 
 
 def _is_content(word: str, language: SearchLanguage) -> bool:
