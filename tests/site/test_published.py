@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from _extensions.html.published import add_repository_links, check_addresses
 from PIL import Image
-from served import soup
+from served import DOCS, soup
 from sphinx.errors import ConfigError
 from two_sites import BASE
 
@@ -41,7 +41,8 @@ def test_the_404_page_works_at_any_address(site):
     inner = [urlsplit(link).path for link in links if not urlsplit(link).netloc]
     assert len(inner) > 5
     for path in inner:
-        assert (site / path).is_file(), path
+        # The frame links pages that the site of this test lacks.
+        assert (site / path).is_file() or (DOCS / path).with_suffix(".md").is_file(), path
 
 
 def test_a_reader_can_edit_a_page_and_report_a_sentence(site):
