@@ -37,6 +37,8 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		requestAnimationFrame(play);
 	};
 	svg.after(controls);
+	const guess = svg.closest("figure").previousElementSibling?.querySelector(".choices");
+	guess?.addEventListener("click", ({ target }) => target.type === "button" && !playing && button.click());
 	addEventListener("beforeprint", () => { playing = 0; show(last); });
-	show(last); // as without this script
+	show(guess ? 0 : last); // without a guess about it, as without this script
 }
