@@ -1,5 +1,6 @@
 /* A drawing of several steps: a slider and a button move what has data-frames from step to step.
    data-steps has the number of each step, data-frames the names of attributes and their values at each. */
+const STEP_NAMES = { trained: _("as trained"), input: _("at the input"), both: _("at both ends") };
 for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 6000 / last;
 	const moving = [...svg.querySelectorAll("[data-frames]")].map(node => {
@@ -18,7 +19,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 			else names.forEach((name, i) => node.setAttribute(name, values[i]));
 		}
 		slider.value = time;
-		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.round(time)]);
+		label.textContent = slider.ariaValueText = STEP_NAMES[steps[Math.round(time)]] || _("step {0}", steps[Math.round(time)]);
 		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("play");
 	};
 	const play = now => {

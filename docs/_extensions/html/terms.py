@@ -1,10 +1,13 @@
 """Show the definition of a term where a page links to it."""
 
+import re
+
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
 GLOSSARY = "glossary"
+SENTENCE = re.compile(r".+?(?:\.(?=\s|$)|。|$)", re.DOTALL)
 
 
 def define_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -24,7 +27,8 @@ def _read_definitions(doctree: nodes.document) -> dict[str, str]:
     definitions = {}
     for item in doctree.findall(nodes.definition_list_item):
         if isinstance(item.parent.parent, addnodes.glossary):
-            first_line = next(item.findall(nodes.paragraph)).astext().partition("\n")[0]
+            text = next(item.findall(nodes.paragraph)).astext()
             terms = [child for child in item.children if isinstance(child, nodes.term)]
-            definitions |= {name: first_line for term in terms for name in term["ids"]}
+            sentence = SENTENCE.match(text)
+            definitions |= {name: sentence[0] for term in terms for name in term["ids"] if sentence}
     return definitions
