@@ -7,6 +7,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		const [names, ...rows] = node.dataset.frames.split(";").map(part => part.split(" "));
 		return [node, names, rows.map(row => row.map(Number))];
 	});
+	const name = step => STEP_NAMES[step] || (step.startsWith("length:") ? _("length {0}", step.slice(7)) : _("step {0}", step));
 	const slider = make("input", { type: "range", max: last, value: last, autocomplete: "off", ariaLabel: _("Step") });
 	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" }, button, slider, label);
 	let playing = 0; // when not 0, the time at which step 0 was shown
@@ -19,7 +20,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 			else names.forEach((name, i) => node.setAttribute(name, values[i]));
 		}
 		slider.value = time;
-		label.textContent = slider.ariaValueText = STEP_NAMES[steps[Math.round(time)]] || _("step {0}", steps[Math.round(time)]);
+		label.textContent = slider.ariaValueText = name(steps[Math.round(time)]);
 		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("play");
 	};
 	const play = now => {
