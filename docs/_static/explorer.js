@@ -83,6 +83,12 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.oninput = () => { this.stop(); this.withheld = false; this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
+		const choices = this.previousElementSibling?.querySelector(".choices"); // a guess about this figure, which would show the answer
+		if (choices) {
+			this.done = 0;
+			this.paint();
+			choices.addEventListener("click", ({ target }) => target.type === "button" && !this.playing && this.toggle());
+		}
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this.stage);
 	}
 
