@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from lookup_matmul.onehot.layers import to_embedding, to_linear
     from lookup_matmul.onehot.one_hot_linear import OneHotLinear
     from lookup_matmul.onehot.swap import swap_embeddings, swap_one_hot_linears
-    from lookup_matmul.sparse.bags import Bags, Rows, check_bags
-    from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
+    from lookup_matmul.sparse.bags import (
+        Bags,
+        Rows,
+        check_bags,
+        to_bags,
+        to_scipy_csr,
+        to_torch_csr,
+    )
     from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 __all__ = [
@@ -51,8 +57,8 @@ MODULES = {
     "peak_bytes": "memory", "probe_lookup": "diagnosis.probe", "rounding_bound": "equality",
     "rows_moved": "equality", "shares_storage": "equality", "sum_of_rows": "sparse.sums",
     "swap_embeddings": "onehot.swap", "swap_one_hot_linears": "onehot.swap",
-    "to_bags": "sparse.formats", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
-    "to_scipy_csr": "sparse.formats", "to_torch_csr": "sparse.formats",
+    "to_bags": "sparse.bags", "to_embedding": "onehot.layers", "to_linear": "onehot.layers",
+    "to_scipy_csr": "sparse.bags", "to_torch_csr": "sparse.bags",
 }  # fmt: skip
 
 

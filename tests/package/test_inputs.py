@@ -8,8 +8,7 @@ import torch
 
 from lookup_matmul.inputs import check_ids, check_inputs
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.sparse.bags import check_bags
-from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
+from lookup_matmul.sparse.bags import check_bags, to_bags, to_scipy_csr, to_torch_csr
 from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 GOOD = torch.zeros(4, 5)

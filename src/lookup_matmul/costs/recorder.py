@@ -100,7 +100,7 @@ def measure_cases(cases: list[Case], device: str, *, rounds: int) -> list[dict[s
         spreads = time_side_by_side(calls, rounds=rounds, block_s=0.01)
     for (case, count), (*seconds, _) in spreads.items():
         times = [float(f"{s / count:.4g}") for s in seconds]
-        spread: Any = dict(zip(("median_s", "low_s", "high_s"), times, strict=True))
+        spread: Any = dict(zip(("low_s", "median_s", "high_s"), times, strict=True))
         results[case] |= {"graph": spread} if count > 1 else spread | {"rounds": rounds}
     return [*results.values()]
 

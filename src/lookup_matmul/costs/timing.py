@@ -10,10 +10,10 @@ Call: TypeAlias = Callable[..., object]  # without arguments
 
 
 class Spread(NamedTuple):
-    """Median and quartiles of the time per call over several rounds, in seconds."""
+    """Quartiles of the time per call over several rounds, in seconds, with the median between."""
 
-    median_s: float
     low_s: float
+    median_s: float
     high_s: float
     rounds: int
 
@@ -50,7 +50,7 @@ def time_side_by_side(
                 block = timer.blocked_autorange(min_run_time=block_s / 10)
             times[name].append(block.median)
     quartiles = {name: quantiles(times[name], n=4, method="inclusive") for name in times}
-    return {name: Spread(q[1], q[0], q[2], rounds) for name, q in quartiles.items()}
+    return {name: Spread(q[0], q[1], q[2], rounds) for name, q in quartiles.items()}
 
 
 def capture_cuda_graph(call: Call, calls: int) -> Call:

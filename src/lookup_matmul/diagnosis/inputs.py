@@ -14,8 +14,7 @@ from lookup_matmul.diagnosis.case import Case, Side
 from lookup_matmul.diagnosis.report import Tolerance
 from lookup_matmul.inputs import check_id_tensor, check_matmul_dtype, check_weight, full_name
 from lookup_matmul.onehot.checks import check_forward, check_no_hooks, require_weight
-from lookup_matmul.sparse.bags import Bags
-from lookup_matmul.sparse.formats import to_bags
+from lookup_matmul.sparse.bags import Bags, to_bags
 
 # An Embedding, an EmbeddingBag or a Linear; a table; or a function of the input.
 Layer: TypeAlias = nn.Module | torch.Tensor | Callable[[Any], torch.Tensor]

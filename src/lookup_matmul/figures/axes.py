@@ -38,7 +38,6 @@ PLOT_STYLE = {
     **dict.fromkeys(["xtick.labelcolor", "ytick.labelcolor"], sheet.QUIET),
     **dict.fromkeys(["axes.spines.top", "axes.spines.right", "legend.frameon"], False),
 }
-Spread = tuple[float, float, float]  # low, middle, high
 
 
 def create_figure(width: float, height: float, **options: Any) -> Figure:

@@ -17,7 +17,7 @@ PATTERNS = ["", "////", "----", "\\\\\\\\", "xxxx", "||||"]
 
 def draw_curves(
     x: Sequence[float],
-    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[axes.Spread]],
+    curves: Mapping[str, Sequence[float]] | Mapping[str, Sequence[tuple[float, float, float]]],
     *,
     x_label: str,
     y_label: str,
@@ -64,7 +64,7 @@ def _list_axes(x_label: str, lines: float, line_height: float, top_margin: float
 
 
 def draw_intervals(
-    groups: Mapping[str, Mapping[str, axes.Spread]],
+    groups: Mapping[str, Mapping[str, tuple[float, float, float]]],
     *,
     x_label: str,
     alt: str,

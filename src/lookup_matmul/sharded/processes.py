@@ -64,7 +64,7 @@ def run_on_processes(
     pickled_call = cloudpickle.dumps((function, args))
     gloo_timeout = timedelta(seconds=timeout_s + GLOO_EXTRA_S)
     context = _start_context()
-    # The parent folder is that of the fork server's socket, which worker.py deletes at the end.
+    # The parent folder is that of the fork server's socket, which multiprocessing deletes.
     temporary_folder = TemporaryDirectory(prefix="lookup-matmul-", dir=util.get_temp_dir())
     with temporary_folder as name, ExitStack() as stack:
         folder = Path(name)

@@ -1,15 +1,12 @@
 """The process of one rank, which runs the function and counts the bytes that it sends.
 
-The fork server imports this module too, to preload torch and to delete its folder when it exits.
+The fork server imports this module too, to preload torch.
 """
 
-import atexit
 import faulthandler
 import multiprocessing
 import os
 import pickle
-import shutil
-import signal
 import socket
 import struct
 import sys
@@ -37,7 +34,6 @@ def run_rank(
         os.dup2(file.fileno(), 2)
     faulthandler.enable(2)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # resets the handler of the fork server
     torch.set_num_threads(1)
     loopback_names = [name for _, name in socket.if_nameindex() if name.startswith("lo")]
     if loopback_names:  # else gloo listens on the address of the host
@@ -100,21 +96,7 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def _delete_socket_folder() -> None:
-    from multiprocessing import forkserver  # missing on Windows
-
-    address = getattr(forkserver._forkserver, "_forkserver_address", None)
-    if isinstance(address, str) and Path(address).parent.name.startswith("pymp-"):
-        shutil.rmtree(Path(address).parent, ignore_errors=True)
-
-
 if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # true in the fork server only
     import torch._dynamo  # otherwise imported by the first optimizer of each process
     import torch.distributed.fsdp
     import torch.distributed.tensor.parallel
-
-    # Jupyter kills a kernel with all processes of its session, before it can clean up. In a session
-    # of its own, the fork server outlives the kernel, notices its end, and deletes the folder.
-    os.setsid()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    atexit.register(_delete_socket_folder)

@@ -5,8 +5,7 @@ from __future__ import annotations  # keeps the alias ``Rows`` unexpanded in the
 import torch
 
 from lookup_matmul.inputs import check_matmul_dtype, check_vocab_size, check_weight
-from lookup_matmul.sparse.bags import Bags, Rows
-from lookup_matmul.sparse.formats import read_rows
+from lookup_matmul.sparse.bags import Bags, Rows, read_rows
 
 
 def sum_of_rows(rows: Rows, weight: torch.Tensor, *, check: bool = True) -> torch.Tensor:

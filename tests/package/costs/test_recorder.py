@@ -104,7 +104,7 @@ def test_the_time_of_a_graph_is_that_of_one_of_its_calls(monkeypatch):
     """With the GPU's functions replaced; a form that no graph can hold is timed without one."""
     sample_inputs = recorder.sample_inputs
     graphs = [lambda: None, RuntimeError("it waits for the GPU")]
-    spread = Spread(2e-5, 1e-5, 3e-5, 9)
+    spread = Spread(1e-5, 2e-5, 3e-5, 9)
     for name, replacement in {
         "sample_inputs": lambda case, _: sample_inputs(case, "cpu"),
         "check_memory": lambda *_: None,

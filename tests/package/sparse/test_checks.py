@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lookup_matmul.sparse.bags import check_bags
-from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
+from lookup_matmul.sparse.bags import check_bags, to_bags, to_scipy_csr, to_torch_csr
 from lookup_matmul.sparse.sums import dense_matmul, sum_of_rows
 
 WEIGHT = torch.zeros(4, 2)

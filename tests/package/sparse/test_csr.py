@@ -10,8 +10,7 @@ from scipy import sparse
 
 from lookup_matmul.equality import assert_bitwise_equal, assert_within, shares_storage
 from lookup_matmul.onehot.forms import lookup, one_hot, one_hot_matmul
-from lookup_matmul.sparse.bags import Bags
-from lookup_matmul.sparse.formats import to_bags, to_scipy_csr, to_torch_csr
+from lookup_matmul.sparse.bags import Bags, to_bags, to_scipy_csr, to_torch_csr
 from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 MATRIX = sparse.random_array((6, 9), density=0.3, format="csr", dtype=np.float32, rng=1)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from lookup_matmul.equality import assert_bitwise_equal, assert_within, rounding_bound
-from lookup_matmul.sparse.bags import Bags
-from lookup_matmul.sparse.formats import to_bags, to_torch_csr
+from lookup_matmul.sparse.bags import Bags, to_bags, to_torch_csr
 from lookup_matmul.sparse.sums import dense_matmul, dense_rows, sum_of_rows
 
 FORMS = [sum_of_rows, dense_matmul]
