@@ -247,7 +247,10 @@ def test_switches_change_the_verdict(browser, site):
         "nan": (r"NaN: (3) in the product, 0 in the lookup\.", "#stops-nonfinite"),
         "inf": (r"NaN: (3) in the product, 0 in the lookup\.", "#stops-nonfinite"),
         "bfloat16": (r"Different: (15) of 15 numbers, \d+ of 480 bits\.", "#stops-precision"),
-        "tf32": (r"Different: (1[0-5]) of 15 numbers, \d+ of 480 bits\.", "#conditions-two-bfloat16"),
+        "tf32": (
+            r"Different: (1[0-5]) of 15 numbers, \d+ of 480 bits\.",
+            "#conditions-two-bfloat16",
+        ),
         "zero": (r"Different: (1) of 15 numbers, 1 of 480 bits\.", "#stops-signed-zero"),
         "": (r"The same 15 numbers, both ways\.()", "#stops-theorem"),
     }
