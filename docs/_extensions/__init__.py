@@ -17,7 +17,7 @@ from sphinx.highlighting import PygmentsBridge
 from _extensions import explorer, report
 from _extensions.claims import folds, ledger
 from _extensions.claims import page as claims
-from _extensions.html import mathml, page_head, published, site_files, writer
+from _extensions.html import mathml, page_head, published, site_files, terms, writer
 from _extensions.language import builder, messages
 from _extensions.notebooks import notebooks, wheel
 from _extensions.run import execute, guard, pages
@@ -49,6 +49,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-resolved", 510, ledger.fill_in_totals),
     ("doctree-resolved", 520, symptoms.fill_in_lists),
     ("doctree-resolved", 530, mathml.keep_punctuation_with_formulas),
+    ("doctree-resolved", 540, terms.define_links),
     ("html-collect-pages", 510, index.write_index),
     ("html-collect-pages", 520, published.collect_404_page),
     # Before the theme drops the templates that render nothing.

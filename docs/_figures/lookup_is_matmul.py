@@ -60,6 +60,38 @@ def draw_training(
     return sheet.to_steps(SIZE, SIZE, tables, alt, elements)
 
 
+def draw_pushes(
+    pushes: torch.Tensor, names: Sequence[str], kinds: Sequence[str], bold_names: Sequence[str]
+) -> sheet.Drawing:
+    """Draw the push on each row as an arrow from one point; equally many names are of each kind.
+
+    ``pushes`` has shape (number of names, 2). Only ``bold_names`` and the kinds are written.
+    """
+    page = sheet.Sheet(SIZE, 1.0)  # rows of a point each
+    vectors = pushes.double().numpy() * (1, -1)  # y downward
+    vectors = vectors * (SIZE / 2 - MARGIN) / np.abs(vectors).max()
+    center = np.array([SIZE / 2, 30 - vectors[:, 1].min()])
+    left_name = min(bold_names, key=lambda name: vectors[names.index(name), 0])
+    size = len(names) // len(kinds)
+
+    def write(vector: np.ndarray, name: str, color: str, bold: bool) -> None:
+        x, y = center + vector + 12 * vector / np.linalg.norm(vector)
+        is_left = name == left_name if bold else vector[0] < 0
+        page.text(x, y, name, color, "end" if is_left else "start", bold)
+
+    for k, (name, vector) in enumerate(zip(names, vectors, strict=True)):
+        page.arrow(tuple(center), tuple(center + vector), COLORS[k // size])
+        if name in bold_names:
+            write(vector, name, COLORS[k // size], bold=True)
+    for k, kind in enumerate(kinds):
+        group = vectors[k * size : (k + 1) * size]
+        if not {*bold_names} & {*names[k * size : (k + 1) * size]}:
+            write(group[np.linalg.norm(group, axis=1).argmax()], kind, COLORS[k], bold=False)
+    degrees = np.degrees(np.arctan2(-vectors[:, 1], vectors[:, 0])).round()
+    directions = [f"{name} {degree:.0f}°" for name, degree in zip(names, degrees, strict=True)]
+    return page.to_drawing(f"Arrows from one point, and their directions: {', '.join(directions)}.")
+
+
 def place_names(points: np.ndarray) -> np.ndarray:
     """Return the middle of each name beside its point, clear of other names and points if possible.
 

@@ -50,6 +50,7 @@ const color = (node, id) => {
 };
 const clamp = (x, size) => Math.min(Math.max(x, 0), size - 1);
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const CHANGES = { nan: "nan", total: "counts" }; // the switches that guesses are about
 const MOST = 6, STEP_MS = 80, SLOW_MS = 400, NAN_MS = 800, FALL_MS = 700;
 const ARROWS = { Left: [0, -1], Right: [0, 1], Up: [-1, 0], Down: [1, 0] };
 
@@ -82,17 +83,24 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.oninput = () => { this.stop(); this.withheld = false; this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
+		const choices = this.previousElementSibling?.querySelector(".choices"); // a guess about this figure, which would show the answer
+		if (choices) {
+			this.done = 0;
+			this.paint();
+			choices.addEventListener("click", ({ target }) => target.type === "button" && !this.playing && this.toggle());
+		}
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this.stage);
 	}
 
 	// Take the reader's guess and show the answer; some guesses are about a switch.
 	take(guess) {
-		const change = this.querySelector(`[value=${{ nan: "nan", total: "counts" }[this.data.asks]}]`);
+		const change = this.querySelector(`[value=${CHANGES[this.data.asks]}]`);
 		this.withheld = false;
 		if (change) { change.checked = true; change.onchange(); } else this.renew();
 		if (!this.playing && !STILL.matches) this.toggle();
 		this.guess = guess;
 		this.paint();
+		this.verdict.scrollIntoView({ block: "nearest" });
 	}
 
 	ask(id) {
@@ -131,7 +139,7 @@ class LookupExplorer extends HTMLElement {
 			return item;
 		}));
 		if (bad >= 0) {
-			stage.replaceChildren(...[bag ? data.says.bag[bad] : data.says.lookup, data.says.product].map((text, k) => make("p", {}, make("b", {}, titles[k + 1]), make("code", {}, text))));
+			stage.replaceChildren(...(this.tables || []).slice(0, 1).map(({ body }) => body), ...[bag ? data.says.bag[bad] : data.says.lookup, data.says.product].map((text, k) => make("p", {}, make("b", {}, titles[k + 1]), make("code", {}, text))));
 			return this.paint();
 		}
 		// Forward, a step is a multiplication; backward, a row of gradient that arrives.
@@ -174,7 +182,7 @@ class LookupExplorer extends HTMLElement {
 		const { state, done, total, row, tables } = this, { mode, condition, ids, at, weights } = state, now = compute(state), raised = now.bad >= 0;
 		flag(this, { raised });
 		for (const button of this.guesses) button.ariaPressed = button === this.guess;
-		const isInitial = String([ids, weights]) === this.initial;
+		const isInitial = String([ids, weights]) === this.initial && ["", CHANGES[this.data.asks]].includes(condition);
 		if (this.guesses[0]) this.guesses[0].parentNode.style.visibility = isInitial ? "" : "hidden";
 		for (const group of this.querySelectorAll("fieldset")) group.disabled = raised; // no switch changes an error
 		for (const line of this.why.children) line.hidden = line.dataset.of !== (raised ? "range" : condition || mode);
@@ -262,6 +270,7 @@ class LookupExplorer extends HTMLElement {
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
 		const guess = this.guess?.textContent;
 		const answer = { zeros, lookup: 0, nan: nans[0], total: this.quantity(lookup[0][0], 0) }[asks];
+		flag(this.verdict, { right: guess === String(answer) });
 		if (guess) verdict = (guess === String(answer) ? _("Right: {0}.", guess) : _("Not {0}, but {1}.", guess, answer)) + " " + verdict;
 		const waiting = this.playing ? (backward ? _("Adding …") : _("Multiplying …")) : done ? _("Paused.") : "";
 		write(this.verdict, still ? verdict : waiting);
@@ -313,8 +322,12 @@ class LookupExplorer extends HTMLElement {
 for (const counter of document.querySelectorAll(".counter")) {
 	let long = +counter.textContent, short = long;
 	const value = make("output", {}), show = () => write(value, _("float32: {0}, bfloat16: {1}", long, short));
-	const add = () => { long++; short = ofBits(SHORTER.bfloat16(bitsOf(short + 1))); show(); };
-	counter.replaceChildren(make("button", { type: "button", onclick: add }, _("add 1")), value);
+	const add = times => {
+		for (; times; times--) { long++; short = ofBits(SHORTER.bfloat16(bitsOf(short + 1))); }
+		show();
+	};
+	const button = (times, text) => make("button", { type: "button", onclick: () => add(times) }, text);
+	counter.replaceChildren(button(1, _("add 1")), button(100, "× 100"), value);
 	show();
 }
 customElements.define("lookup-explorer", LookupExplorer);

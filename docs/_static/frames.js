@@ -1,11 +1,13 @@
 /* A drawing of several steps: a slider and a button move what has data-frames from step to step.
    data-steps has the number of each step, data-frames the names of attributes and their values at each. */
+const STEP_NAMES = { trained: _("as trained"), input: _("at the input"), both: _("at both ends") };
 for (const svg of document.querySelectorAll("svg[data-steps]")) {
 	const steps = svg.dataset.steps.split(" "), last = steps.length - 1, STEP_MS = 6000 / last;
 	const moving = [...svg.querySelectorAll("[data-frames]")].map(node => {
 		const [names, ...rows] = node.dataset.frames.split(";").map(part => part.split(" "));
 		return [node, names, rows.map(row => row.map(Number))];
 	});
+	const name = step => STEP_NAMES[step] || (step.startsWith("length:") ? _("length {0}", step.slice(7)) : _("step {0}", step));
 	const slider = make("input", { type: "range", max: last, value: last, autocomplete: "off", ariaLabel: _("Step") });
 	const button = make("button", { type: "button" }), label = make("output", {}), controls = make("div", { className: "frames" }, button, slider, label);
 	let playing = 0; // when not 0, the time at which step 0 was shown
@@ -18,7 +20,7 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 			else names.forEach((name, i) => node.setAttribute(name, values[i]));
 		}
 		slider.value = time;
-		label.textContent = slider.ariaValueText = _("step {0}", steps[Math.round(time)]);
+		label.textContent = slider.ariaValueText = name(steps[Math.round(time)]);
 		button.textContent = playing ? "❚❚ " + _("pause") : "▶ " + _("play");
 	};
 	const play = now => {
@@ -37,6 +39,8 @@ for (const svg of document.querySelectorAll("svg[data-steps]")) {
 		requestAnimationFrame(play);
 	};
 	svg.after(controls);
+	const guess = svg.closest("figure").previousElementSibling?.querySelector(".choices");
+	guess?.addEventListener("click", ({ target }) => target.type === "button" && !playing && button.click());
 	addEventListener("beforeprint", () => { playing = 0; show(last); });
-	show(last); // as without this script
+	show(guess ? 0 : last); // without a guess about it, as without this script
 }

@@ -15,6 +15,11 @@
   const SWITCHES = {
     tied: [_("one table for both ends"), true], chunked: [_("loss in chunks of 1,024 tokens"), false], checkpoints: [_("checkpoints"), false],
   };
+  const PRESETS = { // the sizes of each; Llama with the blocks of GPT-2
+    [_("my laptop")]: { V: 8192, d: 256, batch: 16, length: 128, blocks: 4, dtype: "float32", tied: true },
+    "GPT-2": { V: 50257, d: 768, batch: 8, length: 1024, blocks: 12, dtype: "float32", tied: true },
+    Llama: { V: 128256, d: 4096, batch: 1, length: 8192, blocks: 32, dtype: _("bfloat16, loss in float32"), tied: false },
+  };
   const PARTS = {
     parameters: _("parameters"), gradients: _("gradients"), optimizer: _("optimizer"), activations: _("activations"), logits: _("logits"),
     copies: _("copies for the chunks"),
@@ -56,6 +61,13 @@
     inputs[name] = make("input", { type: "checkbox", name, checked });
     form.append(make("label", { className: "budget-switch" }, inputs[name], ` ${label}`));
   }
+  form.prepend(make("div", { className: "budget-presets" }, ...Object.entries(PRESETS).map(([name, sizes]) => make("button", { type: "button", onclick: () => {
+    for (const [size, value] of Object.entries(sizes)) {
+      inputs[size][size === "tied" ? "checked" : "value"] = value;
+      if (sliders[size]) sliders[size].value = size === "blocks" ? value : Math.log2(value);
+    }
+    update();
+  } }, name))));
   const body = make("tbody"), verdict = make("p", { className: "budget-verdict", role: "status" });
 
   const update = () => {

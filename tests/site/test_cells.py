@@ -1,22 +1,22 @@
 """The checks of a cell are read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
-from _extensions.claims.checks import check_cell, could_fail_unseen, find_kinds, join_kinds
+from _extensions.claims.checks import HOLDS, check_cell, could_fail_unseen, find_kinds, join_kinds
 from nbformat import v4
 
 
 @pytest.mark.parametrize(
     ("source", "kinds"),
     [
-        ("assert 1 == 1", ["holds"]),
+        ("assert 1 == 1", [HOLDS]),
         ("lookup_matmul.assert_bitwise_equal(a, b)", ["equal in every bit"]),
         ("assert_within(a, b, 1e-3)", ["equal within a bound"]),
         ("assert_within(a, b, 0.0)", ["equal in value"]),
         ("torch.testing.assert_close(a, b)", ["equal within a bound"]),
-        ("assert_of_our_own(a)", ["holds"]),
-        ("for a in b:\n    assert a\n    assert_close(a, b)", ["holds", "equal within a bound"]),
+        ("assert_of_our_own(a)", [HOLDS]),
+        ("for a in b:\n    assert a\n    assert_close(a, b)", [HOLDS, "equal within a bound"]),
         ("torch.equal(a, b)\nprint(a == b)\n(assert_within, a)", []),
-        ("%timeit f()\nassert True", ["holds"]),
+        ("%timeit f()\nassert True", [HOLDS]),
         ("if x:\n    a\n  b", []),  # executing the cell reports its SyntaxError
     ],
 )

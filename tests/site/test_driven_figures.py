@@ -17,7 +17,7 @@ return [...document.querySelectorAll("{MARKERS}")].map(marker =>
 
 
 def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emulate):
-    """Markers are at the rows of the step, the last one first; the button plays all steps.
+    """Markers are at the rows of the step; the button plays all steps.
 
     Without motion it shows the last step at once.
     """
@@ -32,7 +32,9 @@ def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emula
         assert browser.execute_script(POSITIONS) == [positions[step] for positions in frames]
         assert label.text == text
 
-    assert_shown(-1, "step 200")  # as without scripts
+    assert_shown(0, "step 0")  # a guess about it comes first
+    slider.send_keys(Keys.END)
+    assert_shown(-1, "step 200")
     slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
     assert_shown(2, "step 20")
     assert (slider.accessible_name, slider.get_attribute("aria-valuetext")) == ("Step", "step 20")
@@ -47,6 +49,40 @@ def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emula
     # The label rounds, and names the last step before the markers arrive.
     wait(browser, "arguments[0].textContent.endsWith('play')", button)
     assert_shown(-1, "step 200")
+    assert not errors(browser)
+
+
+GUESSES = {
+    TRAINING: "their verbs",
+    "tutorials/backward-is-scatter-add": "(6, 8)",
+    "tutorials/sparse-row-is-a-sum": "$2",
+    "tutorials/inside-a-language-model": "the old text with a and e exchanged",
+    "tutorials/a-vocabulary-that-grows": "most of it",
+    "tutorials/tied-weights": "about 64",
+}
+
+
+@pytest.mark.parametrize(("page", "answer"), GUESSES.items())
+def test_a_guess_in_the_text_has_buttons_and_opens_its_answer(browser, site, page, answer):
+    """The fold is closed before; the right answer is named, and a figure shows its last step."""
+    open_page(browser, site.as_uri(), page)
+    choices = find(browser, ".choices")
+    fold = browser.execute_script(
+        "return [...document.querySelectorAll('details.sd-dropdown')]"
+        ".find(fold => arguments[0].compareDocumentPosition(fold) & 4)",
+        choices,
+    )
+    assert not fold.get_attribute("open")
+    buttons = choices.find_elements("css selector", "button")
+    assert answer in [button.text for button in buttons]
+    for button in buttons:
+        button.click()
+        is_right = button.text == answer
+        expected = f"Right: {answer}." if is_right else f"Not {button.text}, but {answer}."
+        outcome = find(choices, "output")
+        assert outcome.text == expected
+        assert outcome.get_attribute("class") == ("right" if is_right else "")
+        assert fold.get_attribute("open")
     assert not errors(browser)
 
 

@@ -247,7 +247,10 @@ def test_switches_change_the_verdict(browser, site):
         "nan": (r"NaN: (3) in the product, 0 in the lookup\.", "#stops-nonfinite"),
         "inf": (r"NaN: (3) in the product, 0 in the lookup\.", "#stops-nonfinite"),
         "bfloat16": (r"Different: (15) of 15 numbers, \d+ of 480 bits\.", "#stops-precision"),
-        "tf32": (r"Different: (1[0-5]) of 15 numbers, \d+ of 480 bits\.", "#stops-precision"),
+        "tf32": (
+            r"Different: (1[0-5]) of 15 numbers, \d+ of 480 bits\.",
+            "#conditions-two-bfloat16",
+        ),
         "zero": (r"Different: (1) of 15 numbers, 1 of 480 bits\.", "#stops-signed-zero"),
         "": (r"The same 15 numbers, both ways\.()", "#stops-theorem"),
     }
@@ -326,6 +329,7 @@ def test_an_id_without_a_row_raises_the_errors_of_torch(browser, site):
             with pytest.raises((IndexError, RuntimeError)) as error:
                 call()
             assert code.text == f"{error.typename}: {error.value}"
+        assert find(figure, ".stage .source").is_displayed(), "the table shows which rows there are"
         find(figure, ".asked li:last-child button").click()
         assert find(figure, "[name=condition]").is_enabled()
 
@@ -413,8 +417,13 @@ def test_guess_is_compared_with_the_answer(browser, site, page, answer, line):
         right = guess.text == answer
         outcome = f"Right: {answer}. " if right else f"Not {guess.text}, but {answer}. "
         assert verdict(figure).startswith(outcome)
+        assert ("right" in find(figure, ".verdict").get_attribute("class").split()) == right
         assert find(figure, ".sum").text.endswith(line)
         assert figure.find_elements("css selector", "[aria-pressed=true]") == [guess]
+    if page == STOPS:
+        find(figure, switch("condition", "bfloat16")).click()
+        assert not guesses[0].is_displayed(), "the question is about NaN"
+        find(figure, switch("condition", "")).click()
     find(figure, ".pick button:first-of-type").click()
     assert not figure.find_elements("css selector", "[aria-pressed=true]")
     assert not re.match("Right|Not", verdict(figure))
@@ -432,3 +441,16 @@ def test_counter_stops_as_torch_does(browser, site):
         text = "float32: {:.0f}, bfloat16: {:.0f}".format(*sums)
         assert find(counter, "output").text == text
     assert text == "float32: 260, bfloat16: 256"
+    find(counter, "button:nth-of-type(2)").click()
+    assert find(counter, "output").text == "float32: 360, bfloat16: 256"
+
+
+def test_an_answer_is_in_view_on_a_phone(browser, site):
+    """A guess brings the whole sentence into the window."""
+    figure = show(browser, site, STOPS)
+    resize(browser, 390)
+    guess = find(figure, ".guess button")
+    browser.execute_script("arguments[0].scrollIntoView()", guess)
+    guess.click()
+    bottom = "return arguments[0].getBoundingClientRect().bottom <= innerHeight"
+    assert browser.execute_script(bottom, find(figure, ".verdict"))

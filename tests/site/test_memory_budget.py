@@ -123,6 +123,18 @@ def test_any_size_can_be_typed(budget):
         assert sentence.startswith(expected)
 
 
+def test_a_preset_fills_in_all_sizes(budget):
+    """GPT-2 and Llama have the vocabulary of their tables, and the sentence follows."""
+    before = find(budget, ".budget-verdict").text
+    for name, vocab in (("my laptop", "8192"), ("GPT-2", "50257"), ("Llama", "128256")):
+        presets = budget.find_elements("css selector", ".budget-presets button")
+        next(preset for preset in presets if preset.text == name).click()
+        assert find(budget, "[name=V]").get_attribute("value") == vocab
+        assert find(budget, ".budget-verdict").text != before
+        before = find(budget, ".budget-verdict").text
+    assert not find(budget, "[name=tied]").is_selected()
+
+
 @pytest.mark.parametrize("width", [390, 1300, 1600])  # in one, two and three columns
 def test_the_budget_is_as_high_as_its_picture(budget, width):
     """Both have the same least height, so nothing below moves when the script starts."""

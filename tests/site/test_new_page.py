@@ -50,7 +50,7 @@ def test_a_new_page_builds_at_once(copy):
     copy.build()
     page = copy.html(name)
     assert f"<h1>{TITLE}" in page
-    assert "holds" in page
+    assert "the text above holds" in page
     assert "% " not in (copy.root / "docs" / f"{name}.md").read_text()
     assert "Order of rows" in copy.html("index")
 

@@ -13,8 +13,8 @@ from _extensions.recorded_errors import NO_ERROR, begins_like, same_message
 from _extensions.run.requirements import DRAWINGS
 
 BITS = "equal in every bit"
-HOLDS = "holds"
-# Labels that readers see; an assertion with any other name "holds".
+HOLDS = "the text above holds"
+# Labels that readers see; an assertion with any other name has the label HOLDS.
 KINDS = {
     "assert_bitwise_equal": BITS,
     "assert_within": "equal within a bound",

@@ -51,7 +51,9 @@ def fold_cell(cell: nodes.Element, source: NotebookNode, kinds: list[str]) -> No
         summary = _("code of the numbers below") if numbers else _("code that prepares this page")
         _fold(cell, "setup", summary)
     elif "fold" in tags:
-        _fold(cell, "setup", _("code to skip when you read, and to paste when you run"))
+        _fold(
+            cell, "setup", _("code to skip when you read; to run the page, paste it with the rest")
+        )
     elif "figure" in source.metadata.get("mystnb", {}):  # its code goes below it
         parts = cell.findall(nodes.Element)
         code = next(part for part in parts if part.get("nb_element") == "cell_code_source")

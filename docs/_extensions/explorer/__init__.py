@@ -90,6 +90,8 @@ class Explorer(SphinxDirective):
             "backward": [_("upstream gradient G"), _("look up: add rows in"), _("multiply: Xᵀ G")],
             "bag": [_("table W"), _("bag: add rows"), _("multiply: x W")],
         }
+        if data["asks"] == "lookup":
+            data["titles"]["forward"][1] = _("look up")  # "copy" would give the answer away
         every = SWITCH_OF.keys() - {"second", "counts"}  # each belongs to one mode
         offered = self.options.get("offer", [] if data["small"] else every)
         switches = {

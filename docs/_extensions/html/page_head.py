@@ -37,6 +37,8 @@ SCRIPTS = {
     "memory.js": 'id="fig-budget"',
     "frames.js": "data-steps=",
     "votes.js": "data-votes=",
+    "choices.js": 'class="choices',
+    "terms.js": "#term-",
 }
 MARKS: dict[str, str | None] = {
     **SCRIPTS,

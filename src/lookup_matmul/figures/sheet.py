@@ -227,7 +227,9 @@ def to_svg(width: float, height: float, alt: str, elements: str) -> str:
     )
 
 
-def to_steps(width: float, height: float, steps: Iterable[int], alt: str, elements: str) -> Drawing:
+def to_steps(
+    width: float, height: float, steps: Iterable[int | str], alt: str, elements: str
+) -> Drawing:
     """Return a figure of which ``frames.js`` shows one step at a time, and the last without it."""
     data = f' data-steps="{" ".join(map(str, steps))}" class='
     return Drawing(to_svg(width, height, alt, elements).replace(" class=", data, 1), alt)
