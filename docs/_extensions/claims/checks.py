@@ -57,6 +57,7 @@ def _bound(node: ast.AST) -> list[ast.Name]:
 
 def _reads(node: ast.AST | None, names: set[str]) -> bool:
     parts = list(ast.walk(node)) if node else []
+    names = names - {part.id for part in _bound(node)} if node else names  # of comprehensions
     if any(getattr(part, "value", None) == TEXTS for part in parts):
         return False
     return any(getattr(part, "id", "") in names or get_name(part) in READERS for part in parts)
