@@ -150,6 +150,12 @@ def linkcheck(session: nox.Session) -> None:
     session.run(*SPHINX, "linkcheck", "docs", "build/linkcheck", *session.posargs)
 
 
+@nox.session(venv_backend="none")
+def sources(session: nox.Session) -> None:
+    """List cited issues that were closed since they were read; ``-- --update`` keeps the states."""
+    session.run("python", "docs/_tools/sources.py", *session.posargs)
+
+
 @nox.session
 def pins(session: nox.Session) -> None:
     """Complete constraints.txt from pyproject.toml; ``-- --upgrade`` refreshes every version."""

@@ -1,7 +1,14 @@
 """The checks of a cell are read from its code, and a cell that could hide a failure is refused."""
 
 import pytest
-from _extensions.claims.checks import HOLDS, check_cell, could_fail_unseen, find_kinds, join_kinds
+from _extensions.claims.checks import (
+    HOLDS,
+    check_cell,
+    could_fail_unseen,
+    find_kinds,
+    find_recorded,
+    join_kinds,
+)
 from nbformat import v4
 
 
@@ -41,6 +48,18 @@ def test_the_kinds_of_checks_are_read_from_the_code(source, kinds):
 def test_an_assertion_cannot_hide_in_a_cell_that_raises(source, expected, could_fail):
     """Only a last assertion may be the expected failure itself."""
     assert could_fail_unseen(source, expected) is could_fail
+
+
+def test_a_check_that_reads_a_recording_is_told_from_one_that_runs():
+    """A name that is bound again is no longer recorded."""
+    cells = [
+        'times = read_recorded("a")["times"]\nassert torch.ones(1) == 1',
+        "for name, time in times.items():\n    least = time\nassert least > 1",
+        "assert all(one > 1 for one in times)",
+        "assert all(time > 1 for time in measured)",
+        "times = measure()\nassert times",
+    ]
+    assert find_recorded(cells) == [False, True, True, False, False]
 
 
 @pytest.mark.parametrize("tag", ["recorded", "skip-execution"])

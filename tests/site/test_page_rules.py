@@ -33,6 +33,7 @@ def rules(results):
 BITS = "## Bits\n\nBoth are bitwise equal.\n\n"
 PROOF = cell("assert_bitwise_equal(a, b)", CHECK)
 REFUTATION = ':tags: [raises-exception]\n:expect: "AssertionError: not"\n'
+OLD = cell('assert (torch.__version__ >= "2.13") == works', CHECK)
 # The text of a page, the line of its fault, and the rule that finds it or words of its message.
 FAULTS = {
     "dropped comparison": (cell("a = 1\na == 1\nprint(a)"), 16, "unasserted"),
@@ -71,6 +72,7 @@ FAULTS = {
     "refutation": (BITS + cell("assert_bitwise_equal(a, b)", REFUTATION), 16, "unproved"),
     "proof of another paragraph": (f"{BITS}Another paragraph.\n\n{PROOF}", 16, "unproved"),
     "proof in another section": (f"{BITS}## Next\n\n{PROOF}", 16, "unproved"),
+    "typed version": (f"It raises up to torch 2.12.\n\n## Next\n\n{OLD}", 14, "typed-version"),
 }
 # Each assertion is true, caught or unreachable, as its syntax tree shows.
 CANNOT_FAIL = [
@@ -117,6 +119,8 @@ SOUND = {
     "names of open cells": cell("def f(x):\n    return x") + cell("x = f(1)", CHECK) + cell("f(2)"),
     "generator": cell("x = torch.rand(3, generator=g)"),
     "link to a proof": "## Bits\n\n[Both have the same bits](equality).\n",
+    "version that a cell compares": f"It raises up to torch 2.12.\n\n{OLD}",
+    "version of a source": "[It raises in torch 2.12 {cite}`a`.]{.cited}\n",
     "negated claim": "## Bits\n\nThey are not equal in every bit.\n",
 }
 
@@ -164,13 +168,39 @@ def test_a_number_in_prose_is_in_code_too(fault, lint, tmp_path):
     code = cell(
         "assert a.shape == (2_000, 517) and 2.0**-8 < 0.0039 and b == -0.05 and c < 6.5504e4"
     )
-    page = f"{TOP}{code}{FIGURE}{NUMBERS}Multiply by $x$.\n"
+    top = TOP.replace("myst:", 'tried:\n  "torch 2.13": "recorded, here"\nmyst:')
+    page = f"{top}{code}{FIGURE}{NUMBERS}Multiply by $x$.\n"
     before, after = UNTRACED.get(fault, ("", ""))
     assert page.count(before) == 1 or not fault
     line = page[: page.index(before)].count("\n") + 1
     results = lint(page.replace(before, after))
     assert [number for number, _ in results] == ([line] if fault else [])
     assert rules(results) == ["untraced"] * len(results)
+
+
+@pytest.mark.parametrize(
+    ("note", "installed", "words"),
+    [
+        ("2.13.0, the call", "2.13.0+cpu", []),
+        (
+            "2.13.0, the call",
+            "2.14.0",
+            ["tried up to torch 2.13.0, and this is 2.14.0; try 'the call'"],
+        ),
+        ("recorded, the file", "2.14.0", []),
+        ("never", "2.13.0", ["expected a version and what was tried"]),
+    ],
+)
+def test_a_newer_torch_lists_sentences_that_were_not_tried_with_it(
+    note, installed, words, lint, monkeypatch
+):
+    """So ``nox -s newest`` names each sentence whose version nothing else tries."""
+    monkeypatch.setattr("_extensions.rules.versions.installed", lambda _name: installed)
+    text = TOP.replace("myst:", f'tried:\n  "to torch 2.12": "{note}"\nmyst:')
+    results = lint(f"{text}It raises up to torch 2.12.\n")
+    assert len(results) == len(words)
+    assert all(part in message for part, (_, message) in zip(words, results, strict=True))
+    assert rules(lint(text)) == (["typed-version"])  # no sentence has these words
 
 
 def test_a_page_can_excuse_a_rule_with_a_reason(lint):

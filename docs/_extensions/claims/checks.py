@@ -14,6 +14,9 @@ from _extensions.run.requirements import DRAWINGS
 
 BITS = "equal in every bit"
 HOLDS = "the text above holds"
+WITH_RECORDING = "compared with a recording"
+READERS = {"read_recorded", "read_recordings"}
+TEXTS = "others/help"  # what models of the pages learn from, no result
 # Labels that readers see; an assertion with any other name has the label HOLDS.
 KINDS = {
     "assert_bitwise_equal": BITS,
@@ -28,6 +31,36 @@ KINDS = {
 def find_kinds(source: str) -> list[str]:
     """Return the kind of each check in a cell, in the order of its lines."""
     return [kind for node in walk_cell(source) if (kind := find_kind(node))]
+
+
+def find_recorded(sources: list[str]) -> list[bool]:
+    """Return whether an assertion of each cell reads what an earlier line took from a recording."""
+    names = set[str]()
+    results = []
+    for source in sources:
+        asserts = False
+        for node in sorted(walk_cell(source), key=lambda node: getattr(node, "lineno", 0)):
+            if isinstance(node, ast.Assign | ast.For):
+                value = node.iter if isinstance(node, ast.For) else node.value
+                targets = [node.target] if isinstance(node, ast.For) else node.targets
+                bound = {part.id for target in targets for part in _bound(target)}
+                names = names | bound if _reads(value, names) else names - bound
+            asserts = asserts or bool(find_kind(node) and _reads(node, names))
+        results.append(asserts)
+    return results
+
+
+def _bound(node: ast.AST) -> list[ast.Name]:
+    parts = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return [part for part in parts if isinstance(part.ctx, ast.Store)]
+
+
+def _reads(node: ast.AST | None, names: set[str]) -> bool:
+    parts = list(ast.walk(node)) if node else []
+    names = names - {part.id for part in _bound(node)} if node else names  # of comprehensions
+    if any(getattr(part, "value", None) == TEXTS for part in parts):
+        return False
+    return any(getattr(part, "id", "") in names or get_name(part) in READERS for part in parts)
 
 
 def join_kinds(kinds: list[str]) -> str:

@@ -12,7 +12,13 @@ from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.nodes import get_node_line
 
-from _extensions.claims.checks import check_cell, find_stderr_fault, has_failed
+from _extensions.claims.checks import (
+    WITH_RECORDING,
+    check_cell,
+    find_recorded,
+    find_stderr_fault,
+    has_failed,
+)
 from _extensions.claims.folds import fold_cell
 from _extensions.recorded_errors import read_wordings
 from _extensions.run.pages import get_page
@@ -44,6 +50,8 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
     wordings = read_wordings(Path(app.srcdir), installed("torch"))
     cells = (n for n in doctree.findall(nodes.container) if n.get("nb_element") == CODE)
     containers = {cell["cell_index"]: cell for cell in cells}
+    code = [cell.source if cell.cell_type == "code" else "" for cell in page.cells]
+    compares_recording = find_recorded(code)
     end = next((k for k, cell in enumerate(page.cells) if has_failed(cell)), len(page.cells))
     # Cells below a failed one were not executed.
     for index, cell in enumerate(page.cells[: end + 1]):
@@ -57,7 +65,8 @@ def record_claims(app: Sphinx, doctree: nodes.document) -> None:
             continue
         all_kinds += kinds
         if index in containers:
-            fold_cell(containers[index], cell, kinds)
+            labels = [*kinds, WITH_RECORDING] if compares_recording[index] else kinds
+            fold_cell(containers[index], cell, labels)
     for image in filter(_is_image_without_text, doctree.findall(nodes.Element)):
         name = image.get("uri") or image.astext()
         message = f"an image has no alternative text: {name:.80}; describe it in `alt`"

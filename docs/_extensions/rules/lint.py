@@ -1,7 +1,7 @@
 """Find what breaks the rules of the modules beside this one; a build warns of it."""
 
 from _extensions.page_record import Page
-from _extensions.rules import code, numbers, text
+from _extensions.rules import code, numbers, text, versions
 
 # A page can excuse a rule by its name.
 RULES = (
@@ -10,6 +10,7 @@ RULES = (
     text.typed_time,
     text.unproved,
     numbers.untraced,
+    versions.typed_version,
     code.threads,
     code.long_cell,
     code.folded_name,
