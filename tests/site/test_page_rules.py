@@ -74,6 +74,23 @@ FAULTS = {
     "proof in another section": (f"{BITS}## Next\n\n{PROOF}", 16, "unproved"),
     "typed version": (f"It raises up to torch 2.12.\n\n## Next\n\n{OLD}", 14, "typed-version"),
 }
+# A check passes whether or not the sentence above it holds.
+WEAK = {
+    "any error": (
+        "f(x)",
+        "try:\n    f(x)\nexcept (TimeoutError, RuntimeError):\n    stops = True\nassert stops",
+        2,
+    ),
+    "identity": ("a", "assert f(a) == f(a)", 0),
+    "identity of a call": ("a", "assert_within(f(a), f(a), bound)", 0),
+    "another device": ("Bags on MPS add.", "assert f(a) == b", 0),
+    "no change": ("It changes between runs.", "assert_within(a, b, bound)", 0),
+    "its own tensor": ("a", "x = torch.ones(3)\nassert x is not None", 1),
+}
+FAULTS |= {
+    name: (f"{text}\n\n{cell(code, CHECK)}", 18 + line, "weak-check")
+    for name, (text, code, line) in WEAK.items()
+}
 # Each assertion is true, caught or unreachable, as its syntax tree shows.
 CANNOT_FAIL = [
     "try:\n    assert a\nexcept AssertionError:\n    pass",
@@ -121,6 +138,14 @@ SOUND = {
     "link to a proof": "## Bits\n\n[Both have the same bits](equality).\n",
     "version that a cell compares": f"It raises up to torch 2.12.\n\n{OLD}",
     "version of a source": "[It raises in torch 2.12 {cite}`a`.]{.cited}\n",
+    "error that is read": cell(
+        "try:\n    f()\nexcept (KeyError, TypeError) as error:\n    text = str(error)\nassert text == 'a'",
+        CHECK,
+    ),
+    "device of this build": "Bags on MPS add; this ran on a CPU.\n\n"
+    + cell("assert f(a) == b", CHECK),
+    "change": "It changes between runs.\n\n" + cell("assert a != b", CHECK),
+    "NaN": cell("assert a != a", CHECK),
     "negated claim": "## Bits\n\nThey are not equal in every bit.\n",
 }
 

@@ -1,7 +1,7 @@
 """Find what breaks the rules of the modules beside this one; a build warns of it."""
 
 from _extensions.page_record import Page
-from _extensions.rules import code, numbers, text, versions
+from _extensions.rules import beside, code, numbers, text, versions
 
 # A page can excuse a rule by its name.
 RULES = (
@@ -21,6 +21,7 @@ RULES = (
     code.never_run,
     code.unasserted,
     code.cannot_fail,
+    beside.weak_check,
 )
 
 
