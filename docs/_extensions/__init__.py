@@ -53,12 +53,13 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-collect-pages", 520, published.collect_404_page),
     # Before the theme drops the templates that render nothing.
     ("html-page-context", 410, builder.add_language_links),
-    ("html-page-context", 430, notebooks.write_page_notebook),
+    ("html-page-context", 430, notebooks.write_page_copies),
     ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.complete_404_page),
+    ("build-finished", 935, published.write_lists),
     ("build-finished", 940, site_files.write_style_sheets),
     ("build-finished", 945, builder.mark_english_links),
     ("build-finished", 950, guard.release_build),

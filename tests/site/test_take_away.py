@@ -68,7 +68,7 @@ def test_cited_sources_are_listed_at_the_end(downloads):
     """Each once, by the label that the text cites."""
     _, notebook = downloads[BASE]
     last = notebook.cells[-1].source
-    assert last.startswith("## Sources of this notebook\n\n- ")
+    assert last.startswith("## Sources\n\n- ")
     (label,) = re.findall(r"^- (\S+) IEEE\. IEEE standard for floating-point", last, re.MULTILINE)
     assert f"and {label}." in re.sub(r"\[(\d+)\]\(<[^>]*>\)", r"\1", markdown_of(notebook))
 

@@ -4,6 +4,7 @@ Each method names the defect that it corrects, and can go once that is corrected
 ``tests/site/test_browser.py`` runs axe on every page.
 """
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -14,6 +15,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 # Tokens in the default color of code: half of the elements of a page with code.
 UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Operator, Punctuation}
+BREAK = re.compile(r"[._(=,](?=\w)")  # where a long name may be broken in a table
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
 
 
@@ -77,13 +79,25 @@ class AccessibleTranslator(HTML5Translator):
             self._replace_since(start, "<pre", f'<pre role="group" aria-label="{name}"')
 
     def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # docutils' name
-        """Keep *one-hot* on one line of a heading, and give words of code no elements."""
+        """Keep *one-hot* on one line of a heading, and give words of code no elements.
+
+        Names in tables break where their words end.
+        """
         unbroken = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
         depth = self.protect_literal_text
         if isinstance(node.parent, nodes.literal):
             self.protect_literal_text = 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
         self.protect_literal_text = depth
+        if isinstance(node.parent, nodes.literal) and _is_in_table(node):
+            self.body[-1] = BREAK.sub(r"\g<0><wbr>", self.body[-1])
+
+
+def _is_in_table(node: nodes.Node) -> bool:
+    """Return whether a node is in a cell of a table."""
+    while node.parent is not None and not isinstance(node, nodes.entry):
+        node = node.parent
+    return isinstance(node, nodes.entry)
 
 
 def _find_section_title(place: nodes.Element) -> str:

@@ -18,7 +18,10 @@ Link = Callable[[nodes.reference], str | None]  # returns the URL, or None to ke
 
 # Nodes that only a browser uses, or whose content is elsewhere in the notebook.
 SKIPPED = (nodes.comment, nodes.meta, nodes.raw, nodes.target, addnodes.index, fold)
+SKIPPED += (addnodes.tabular_col_spec,)
 CONTAINERS = (nodes.compound, nodes.container, nodes.figure, PassthroughTextElement)
+CONTAINERS += (nodes.definition_list, nodes.definition_list_item, nodes.definition)
+CONTAINERS += (addnodes.glossary, addnodes.desc, addnodes.desc_content)
 EMPHASIS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
 DRAWING = re.compile(r'<svg [^>]*class="drawing"')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
@@ -56,7 +59,7 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [to_image(node.astext())]
     if isinstance(node, SKIPPED) or _is(node, "toctree-wrapper"):
         return []
-    if isinstance(node, nodes.literal_block):
+    if isinstance(node, nodes.literal_block | nodes.doctest_block):
         language = node.get("language", "default").replace("default", "")
         return [f"```{language}\n{node.astext().rstrip()}\n```"]
     if isinstance(node, nodes.math_block):
@@ -68,7 +71,7 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [_list(node, link)]
     if isinstance(node, nodes.table):
         return _table(node, link)
-    if isinstance(node, nodes.Admonition):
+    if isinstance(node, nodes.Admonition) and not isinstance(node, addnodes.desc):
         has_title = isinstance(node.children[0], nodes.title)
         title = [] if has_title else [f"**{type(node).__name__.title()}**"]
         return [_quote([*title, *_children(node.children, link)])]
@@ -76,7 +79,12 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [_quote(_children(node.children, link))]
     if isinstance(node, dropdown_main):
         return _details(node, link)
-    if isinstance(node, nodes.title | nodes.rubric) or _is(node, "card-title"):
+    if isinstance(node, addnodes.desc_signature):
+        return [f"```python\n{node.astext()}\n```"]
+    if isinstance(node, nodes.citation):
+        label, *content = node.children
+        return [f"\\[{label.astext()}\\] {' '.join(_children(content, link))}"]
+    if isinstance(node, nodes.title | nodes.rubric | nodes.term) or _is(node, "card-title"):
         text = "".join(to_inline(child, link) for child in node.children)
         return [f"**{text.strip()}**"]
     if isinstance(node, nodes.caption):
