@@ -206,7 +206,7 @@ def test_style_sheets_are_requested_before_scripts_and_fonts(built):
 
 def test_style_sheets_follow_the_names_on_pages(tmp_path):
     """That is, a class, a sign of a formula or a rule that no earlier page had."""
-    config = SimpleNamespace(languages={})
+    config = SimpleNamespace(language="en")
     app = SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html"), config=config)
     (sheet := tmp_path / "_static" / "own.css").parent.mkdir()
 
