@@ -24,8 +24,8 @@ from fontTools.ttLib import TTFont
 from hypothesis import given
 from served import ROOT
 
-FIRST_VISIT_KB, NEXT_VISIT_KB = 150, 40
-SITE_MB = 11.6  # of the site in all languages
+FIRST_VISIT_KB, NEXT_VISIT_KB = 120, 36
+SITE_MB = 11.9  # of the site in all languages
 LOADED = "script[src], link[rel=stylesheet], link[rel=icon], link[rel=preload], img[src]"
 
 

@@ -19,7 +19,7 @@ FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 FORMULA_SHEET = "formulas.css"  # linked by pages with formulas only
 LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
-NAMED = re.compile(r'"(?:\.\./)*_static/([\w./-]+)[?"]')  # not in a script, which composes names
+NAMED = re.compile(r'"(?:\.\./)*_static/([\w./-]+)[?"]')
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
 PAGE_TEXTS = ("sections/", "search-sections.js", "search-later.js")  # scripts with pages' text
 READABLE = {".css", ".js", ".json", ".svg", ".webmanifest"}  # suffixes of files that name others
@@ -68,6 +68,13 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     }
     needed |= find_referenced_files(files, sheet_texts.values())
     named = {name for page in pages.values() for name in NAMED.findall(page)} if is_below else set()
+    # Scripts look for others in the folder of their language.
+    scripts = {path: path.read_text("utf-8") for path in needed if path.suffix == ".js"}
+    named -= {
+        name
+        for name in named
+        if any(path.name in text for path in [Path(name)] for s, text in scripts.items() if s.name != path.name)
+    }
     repeated = {name for name in named if _is_same(static / name, shared / name)}
     delete_files(static, keep=needed - {static / name for name in repeated})
     for name, text in sheet_texts.items():
