@@ -1,4 +1,4 @@
-"""Select the scripts that each page loads, write its Content-Security-Policy, and trim templates."""
+"""Select the scripts of each page, write its Content-Security-Policy, and trim templates."""
 
 import base64
 from hashlib import sha256

@@ -69,13 +69,9 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
     needed |= find_referenced_files(files, sheet_texts.values())
     named = {name for page in pages.values() for name in NAMED.findall(page)} if is_below else set()
     # Scripts look for others in the folder of their language.
-    scripts = {path: path.read_text("utf-8") for path in needed if path.suffix == ".js"}
-    named -= {
-        name
-        for name in named
-        if any(path.name in text for path in [Path(name)] for s, text in scripts.items() if s.name != path.name)
-    }
-    repeated = {name for name in named if _is_same(static / name, shared / name)}
+    scripts = {path.name: path.read_text("utf-8") for path in needed if path.suffix == ".js"}
+    repeated = {name for name in named if not _is_loaded(Path(name).name, scripts)}
+    repeated = {name for name in repeated if _is_same(static / name, shared / name)}
     delete_files(static, keep=needed - {static / name for name in repeated})
     for name, text in sheet_texts.items():
         partial = shared / f"{name}.partial"
@@ -94,6 +90,12 @@ def quiet_scripts(app: Sphinx, exception: Exception | None) -> None:
     """Have the theme's script write nothing to the console of a page without errors."""
     for path in Path(app.outdir, "_static", "scripts").glob("*.js") if not exception else ():
         path.write_text(path.read_text("utf-8").replace("console.log(", "void("), "utf-8")
+
+
+def _is_loaded(name: str, scripts: dict[str, str]) -> bool:
+    """Return whether a script composes the address of this file, which ends in its version."""
+    others = (text for script, text in scripts.items() if script != name)
+    return any(f"{name}?" in text for text in others)
 
 
 def _is_same(path: Path, other: Path) -> bool:
