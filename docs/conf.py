@@ -86,6 +86,7 @@ html_theme_options = {
     "article_header_end": ["language", "take-away", "article-header-buttons"],
     "footer_content_items": ["copyright", "about-build"],
     "collapse_navbar": True,  # the pages below a page are listed on it
+    "primary_sidebar_end": [],  # the theme's place for advertisements
     "navbar_persistent": [],  # the sidebar has the search field already
     "show_toc_level": 2,
     "use_download_button": False,

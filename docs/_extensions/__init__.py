@@ -31,6 +31,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("config-inited", 530, wheel.add_wheel_links),
     ("config-inited", 540, pages.start_records),
     ("builder-inited", 510, messages.write_script_messages),
+    ("builder-inited", 520, page_head.trim_templates),
     ("builder-inited", 530, published.check_addresses),
     ("env-get-outdated", 510, guard.reread_after_failure),
     ("env-get-outdated", 515, execute.find_pages_with_other_outputs),
@@ -54,12 +55,14 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-collect-pages", 520, published.collect_404_page),
     # Before the theme drops the templates that render nothing.
     ("html-page-context", 410, builder.add_language_links),
-    ("html-page-context", 430, notebooks.write_page_notebook),
+    ("html-page-context", 430, notebooks.write_page_copies),
     ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.complete_404_page),
+    ("build-finished", 935, published.write_lists),
+    ("build-finished", 938, site_files.quiet_scripts),
     ("build-finished", 940, site_files.write_style_sheets),
     ("build-finished", 945, builder.mark_english_links),
     ("build-finished", 950, guard.release_build),

@@ -89,7 +89,7 @@ class LookupExplorer extends HTMLElement {
 			this.paint();
 			choices.addEventListener("click", ({ target }) => target.type === "button" && !this.playing && this.toggle());
 		}
-		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.tick(); }).observe(this.stage);
+		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.advance(); }).observe(this.stage);
 	}
 
 	// Take the reader's guess and show the answer; some guesses are about a switch.
@@ -292,7 +292,7 @@ class LookupExplorer extends HTMLElement {
 		if (STILL.matches) this.done += this.row - (this.done % this.row); // to the row's end at once
 		this.playing = !this.playing && !STILL.matches;
 		this.paint();
-		this.tick();
+		this.advance();
 	}
 
 	// Backward: the next row of gradient flies to the row of its id, and is added when it is there.
@@ -303,11 +303,11 @@ class LookupExplorer extends HTMLElement {
 			this.done = n + 1;
 			if (this.done === this.total) this.playing = false;
 			this.paint();
-			this.timer = setTimeout(() => this.tick(), FALL_MS / 2);
+			this.timer = setTimeout(() => this.advance(), FALL_MS / 2);
 		}, FALL_MS);
 	}
 
-	tick() {
+	advance() {
 		clearTimeout(this.timer);
 		if (!this.playing || !this.seen) return; // paused when off screen
 		if (this.state.mode === "backward") return this.arrive();
@@ -315,7 +315,7 @@ class LookupExplorer extends HTMLElement {
 		if (this.done === this.total) this.playing = false;
 		this.paint();
 		if (this.done % this.row === 1) for (const [s] of compute(this.state).used[r]) fly(copied[r], source[s], "reverse");
-		this.timer = setTimeout(() => this.tick(), ended ? FALL_MS : this.wait);
+		this.timer = setTimeout(() => this.advance(), ended ? FALL_MS : this.wait);
 	}
 }
 // [250]{.counter} becomes a button that adds 1 to a number in float32 and to one in bfloat16.

@@ -6,6 +6,11 @@ const make = (tag, properties, ...children) => {
   node.append(...children);
   return node;
 };
+// What a screen reader is told.
+const status = make("div", { className: "visually-hidden", role: "status" });
+document.body.append(status);
+// The theme restores where the sidebar was; its entry of this page stays in view.
+addEventListener("load", () => document.querySelector(".bd-sidenav .active > a")?.scrollIntoView({ block: "nearest" }));
 // The tab key stops at what scrolls sideways, only as long as it scrolls. The theme's own script
 // ignores folds that open, and takes a rounded fraction for a scrolling pixel.
 const scrollable = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";
@@ -36,13 +41,31 @@ searchDialog?.addEventListener("toggle", () => {
   const finder = searchDialog.querySelector(".finder");
   if (finder) document.head.append(make("script", { src: `${finder.dataset.files}search.js?v=${finder.dataset.version}` }));
 }, { once: true });
+// The Markdown of the page, for a chat or a note; a browser fetches none beside an opened file.
+const copyPage = document.querySelector(".copy-page");
+if (copyPage) {
+  copyPage.hidden = location.protocol === "file:";
+  copyPage.onclick = async () => {
+    await navigator.clipboard.writeText(await (await fetch(copyPage.dataset.source)).text());
+    status.textContent = _("Copied!");
+  };
+}
+// A figure as a file, in the colors of the light scheme.
+document.querySelectorAll("figure[id]:has(svg.drawing) > figcaption").forEach((caption) => {
+  const figure = caption.parentNode;
+  const onclick = () => {
+    const text = new XMLSerializer().serializeToString(figure.querySelector("svg.drawing"));
+    const href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    make("a", { href, download: `${figure.id}.svg` }).click();
+    URL.revokeObjectURL(href);
+  };
+  caption.append(make("button", { type: "button", className: "save-figure", title: _("Save this figure"), onclick }, "SVG"));
+});
 // The theme blurs a pressed button, so a closing menu could not return the focus to it.
 document.querySelectorAll(".sidebar-toggle, .theme-switch-button").forEach((button) => {
   button.blur = () => {};
 });
 // Copying leaves the focus on a removed text field, and shows its result to the eye only.
-const status = make("div", { className: "visually-hidden", role: "status" });
-document.body.append(status);
 document.addEventListener("click", ({ target }) => {
   const button = target.closest(".copybtn");
   if (!button) return;

@@ -90,7 +90,7 @@ def test_a_notebook_has_a_picture_for_each_drawing_of_the_site(name, notebooks):
     """A reader has no module that draws it."""
     drawings = [cell for cell in PAGES[name].cells if is_drawing(cell.source)]
     cells = [cell for cell in notebooks[name].cells if cell.cell_type == "markdown"]
-    pictures = [cell.source.count('src="data:image/svg+xml;base64,') for cell in cells]
+    pictures = [cell.source.count('src="data:image/svg+xml;charset=utf-8,') for cell in cells]
     assert sum(pictures) >= len(drawings)  # and a figure of the package in the text
     assert "_figures" not in "".join(cell.source for cell in code_cells(notebooks[name]))
 

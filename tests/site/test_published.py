@@ -1,5 +1,6 @@
 """A site with an address and a repository, and one without."""
 
+import re
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,6 +29,20 @@ def test_a_page_has_metadata_for_previews(site):
     assert facts["og:image"] == f"{BASE}_static/card.png"
     with Image.open(site / "_static" / "card.png") as card:
         assert card.size == (1200, 630)
+
+
+def test_the_lists_of_pages_name_each_page(both_sites):
+    """``llms.txt`` its Markdown; the sitemap, which needs an address, the page in each language."""
+    for base, site in both_sites.items():
+        text = (site / "llms.txt").read_text("utf-8")
+        listed = re.findall(r"^- \[[^\]]+\]\((\S+)\.md\): ", text, re.MULTILINE)
+        files = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.md")}
+        assert len(listed) == len(files)
+        assert {name.removeprefix(base) for name in listed} == files
+        assert (site / "robots.txt").exists() == (site / "sitemap.xml").exists() == bool(base)
+    pages = re.findall(r"<loc>(.*?)\.html</loc>", (both_sites[BASE] / "sitemap.xml").read_text())
+    assert {name.removeprefix(BASE) for name in pages} == files
+    assert f"Sitemap: {BASE}sitemap.xml" in (both_sites[BASE] / "robots.txt").read_text()
 
 
 def test_the_404_page_works_at_any_address(site):

@@ -4,6 +4,7 @@ import re
 import zipfile
 from importlib.metadata import version
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import hypothesis.strategies as st
 import nbformat
@@ -15,7 +16,7 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
-from served import ROOT, find, open_page, soup
+from served import ROOT, errors, find, open_page, soup, wait
 from two_sites import BASE
 
 
@@ -68,7 +69,7 @@ def test_cited_sources_are_listed_at_the_end(downloads):
     """Each once, by the label that the text cites."""
     _, notebook = downloads[BASE]
     last = notebook.cells[-1].source
-    assert last.startswith("## Sources of this notebook\n\n- ")
+    assert last.startswith("## Sources\n\n- ")
     (label,) = re.findall(r"^- (\S+) IEEE\. IEEE standard for floating-point", last, re.MULTILINE)
     assert f"and {label}." in re.sub(r"\[(\d+)\]\(<[^>]*>\)", r"\1", markdown_of(notebook))
 
@@ -138,12 +139,12 @@ def test_the_wheel_has_the_package_and_its_recordings(downloads):
 
 
 def test_the_menu_offers_files_and_with_an_address_services(downloads):
-    """A page without a notebook, or with ``notebook: false``, has no menu."""
-    files = {"Notebook": "index.ipynb"}
+    """Each page has its Markdown, and those that run have a notebook."""
+    files = {"Markdown": "index.md", "Notebook": "index.ipynb"}
     links = {}
     for base, (site, _) in downloads.items():
         links[base] = menu_links(site / "index.html")
-        assert menu_links(site / "other.html") == {}
+        assert menu_links(site / "other.html") == {"Markdown": "other.md"}
         assert menu_links(site / "search.html") == {}
     assert links[""] == files
     assert links[BASE].items() >= files.items()
@@ -184,19 +185,26 @@ def test_an_unknown_node_is_a_warning(caplog):
     assert "a notebook cannot show docutils.nodes.field_list" in caplog.text
 
 
-def test_copying_omits_prompts_and_outputs(browser, address):
-    """A doctest is copied as it is typed, and outputs have no button."""
+READ_CLIPBOARD = "navigator.clipboard.readText().then(arguments[0], e => arguments[0](String(e)))"
+
+
+def allow_clipboard(browser, address):
+    """Let pages of this address read and write the clipboard."""
     permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
     grant = {"permissions": permissions, "origin": address}
     browser.execute_cdp_cmd("Browser.grantPermissions", grant)
+
+
+def test_copying_omits_prompts_and_outputs(browser, address):
+    """A doctest is copied as it is typed, and outputs have no button."""
+    allow_clipboard(browser, address)
     open_page(browser, address, "reference/forms")
     blocks = browser.find_elements("css selector", "div.highlight pre")
     code = next(block for block in blocks if ">>> " in block.text)
     text = code.text
     button = code.find_element("xpath", "following-sibling::button")
     ActionChains(browser).scroll_to_element(code).move_to_element(code).click(button).perform()
-    read = "navigator.clipboard.readText().then(arguments[0], e => arguments[0](String(e)))"
-    clipboard = browser.execute_async_script(read)
+    clipboard = browser.execute_async_script(READ_CLIPBOARD)
     input_lines = [line[4:] for line in text.splitlines() if line.startswith((">>> ", "... "))]
     assert clipboard.splitlines() == input_lines
     assert len(input_lines) < len(text.splitlines()), "the example has no output"
@@ -214,13 +222,48 @@ def test_the_menu_opens_and_closes_by_keyboard_and_fits_a_phone(browser, address
     top, bottom = button.rect["y"], button.rect["y"] + button.rect["height"]
     assert 0 <= top <= bottom <= header.rect["height"]
     button.send_keys(Keys.RETURN)
-    links = browser.find_elements("css selector", "#take-away a")
-    assert links[0].text == "Notebook"
-    for link in links:
-        assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= 320
+    items = browser.find_elements("css selector", "#take-away :is(a, button)")
+    assert [item.text for item in items] == ["Copy as Markdown", "Markdown", "Notebook"]
+    for item in items:
+        assert 0 <= item.rect["x"] <= item.rect["x"] + item.rect["width"] <= 320
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 320
     button.send_keys(Keys.TAB)
-    assert browser.switch_to.active_element == links[0]
+    assert browser.switch_to.active_element == items[0]
     browser.switch_to.active_element.send_keys(Keys.ESCAPE)
-    assert not links[0].is_displayed()
+    assert not items[0].is_displayed()
     assert browser.switch_to.active_element == button
+
+
+def test_a_page_is_copied_as_markdown_and_a_figure_saved(browser, site, address):
+    """The clipboard has the file beside the page; the button of a figure has a name."""
+    allow_clipboard(browser, address)
+    open_page(browser, address, "tutorials/lookup-is-matmul")
+    find(browser, ".take-away").click()
+    find(browser, ".copy-page").click()
+    wait(browser, "document.querySelector('[role=status].visually-hidden').textContent")
+    text = (site / "tutorials" / "lookup-is-matmul.md").read_text("utf-8")
+    assert browser.execute_async_script(READ_CLIPBOARD) == text
+    keep = """
+      URL.createObjectURL = blob => { blob.text().then(text => (window.saved = text)); return "#"; };
+      HTMLAnchorElement.prototype.click = function () { window.file = this.download; };
+    """
+    browser.execute_script(keep)
+    button = find(browser, "figure[id] .save-figure")
+    browser.execute_script("arguments[0].click()", button)
+    svg = wait(browser, "window.saved")
+    ElementTree.fromstring(svg)
+    figure = button.find_element("xpath", "ancestor::figure")
+    assert browser.execute_script("return window.file") == f"{figure.get_attribute('id')}.svg"
+    assert not errors(browser)
+
+
+def test_every_page_has_its_markdown(built):
+    """It is text: no markup of pictures, and each link to a page leads to the Markdown of it."""
+    for path in built:
+        if path.stem not in ("search", "404"):
+            text = path.with_suffix(".md").read_text("utf-8")
+            assert re.match(r"#+ \S", text), path
+            prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+            assert not re.search("<svg|<img|base64", prose), path
+            for link in re.findall(r"\]\(<(?!\w+:)([^>#]+)[^>]*>\)", prose):
+                assert (path.parent / unquote(link)).is_file(), (path, link)

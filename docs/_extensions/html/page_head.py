@@ -1,4 +1,4 @@
-"""Select the scripts that each page loads, and write its Content-Security-Policy."""
+"""Select the scripts of each page, write its Content-Security-Policy, and trim templates."""
 
 import base64
 from hashlib import sha256
@@ -7,6 +7,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 # Sets the color scheme before the first paint: the reader's choice, or the system's.
 SCHEME_SCRIPT = (
@@ -49,6 +50,13 @@ MARKS: dict[str, str | None] = {
     "translations.js": None,  # messages of Sphinx's own search
     "sphinx_highlight.js": None,  # highlights results of Sphinx's own search
 }
+
+
+def trim_templates(app: Sphinx) -> None:
+    """Drop the lines of templates that only have a statement, and the space before these."""
+    if isinstance(app.builder, StandaloneHTMLBuilder):
+        environment = app.builder.templates.environment  # type: ignore[attr-defined]
+        environment.trim_blocks = environment.lstrip_blocks = True
 
 
 def select_scripts(

@@ -1,4 +1,4 @@
-"""Write one purged style sheet for the site, and delete unused files from ``_static``."""
+"""Write one purged style sheet for all languages, and delete unused files from ``_static``."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 
 from _extensions.html.fonts import FORMULA_FONT, find_signs, subset_font, subset_icons
 from _extensions.html.style_sheet import find_names_in_page, find_names_in_script, purge
-from _extensions.paths import ROOT
+from _extensions.paths import ROOT, is_source_language
 
 PALETTE = ROOT / "src" / "lookup_matmul" / "figures" / "palette.toml"
 SHEET = "style.css"
@@ -19,21 +19,28 @@ FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 FORMULA_SHEET = "formulas.css"  # linked by pages with formulas only
 LINK = re.compile(r'[ \t]*<link\b[^>]*?\bhref="([^"]*?_static/)([^"?]+\.css)[^"]*"[^>]*>\n?')
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']([^"')]+)["']\)?\s*;""")
+NAMED = re.compile(r'"(?:\.\./)*_static/([\w./-]+)[?"]')
 URL = re.compile(r"""url\(["']?(?!data:|#)([^"')?#]+)([^"')]*)["']?\)""")
 PAGE_TEXTS = ("sections/", "search-sections.js", "search-later.js")  # scripts with pages' text
 READABLE = {".css", ".js", ".json", ".svg", ".webmanifest"}  # suffixes of files that name others
 
 
 def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
-    """Write the style sheets, link the pages to them, and delete unused files."""
+    """Write the style sheets, link the pages to them, and delete unused files.
+
+    All languages share the sheets, and the files that their pages name, of the folder at the root.
+    """
     if exception or app.builder.name != "html":
         return
-    static = Path(app.outdir, "_static")
-    excluded = {static, *(app.outdir / name for name in app.config.languages.values())}
-    paths = [path for path in Path(app.outdir).rglob("*.html") if excluded.isdisjoint(path.parents)]
-    pages = {path: path.read_text("utf-8") for path in sorted(paths)}
+    outdir = Path(app.outdir)
+    static = outdir / "_static"
+    is_below = not is_source_language(app.config) and (outdir.parent / "_static" / SHEET).exists()
+    root = outdir.parent if is_below else outdir
+    shared = root / "_static"
+    paths = (path for path in sorted(root.rglob("*.html")) if static.name not in path.parts)
+    pages = {path: path.read_text("utf-8") for path in paths}
     # Pages that this build did not write link to the last sheet, whose first line names its parts.
-    last_sheet = (static / SHEET).read_text("utf-8") if (static / SHEET).exists() else ""
+    last_sheet = (shared / SHEET).read_text("utf-8") if (shared / SHEET).exists() else ""
     names = last_sheet.partition("\n")[0].split()[1:-1]
     names += [name for page in pages.values() for _, name in LINK.findall(page)]
     names = [name for name in dict.fromkeys(names) if (static / name).exists()]
@@ -59,14 +66,46 @@ def write_style_sheets(app: Sphinx, exception: Exception | None) -> None:
         FORMULA_SHEET: f'@font-face{{font-family:"STIX Two Math";src:url({source})}}\n',
         SHEET: f"/* {' '.join(names)} */\n{css}\n",
     }
-    delete_files(static, keep=needed | find_referenced_files(files, sheet_texts.values()))
+    needed |= find_referenced_files(files, sheet_texts.values())
+    named = {name for page in pages.values() for name in NAMED.findall(page)} if is_below else set()
+    # Scripts look for others in the folder of their language.
+    scripts = {path.name: path.read_text("utf-8") for path in needed if path.suffix == ".js"}
+    repeated = {name for name in named if not _is_loaded(Path(name).name, scripts)}
+    repeated = {name for name in repeated if _is_same(static / name, shared / name)}
+    delete_files(static, keep=needed - {static / name for name in repeated})
     for name, text in sheet_texts.items():
-        partial = static / f"{name}.partial"
+        partial = shared / f"{name}.partial"
         partial.write_text(text, "utf-8")
-        partial.replace(static / name)  # atomic, so a browser never loads half a file
+        partial.replace(shared / name)  # atomic, so a browser never loads half a file
     for path, page in pages.items():
-        if (linked_page := link_sheets(page, sheet_texts)) != page:
+        linked_page = link_sheets(page, sheet_texts)
+        if is_below and path.is_relative_to(outdir):
+            up = "../" * (len(path.relative_to(outdir).parents) - 1)
+            linked_page = link_to_root(linked_page, up, repeated | sheet_texts.keys())
+        if linked_page != page:
             path.write_text(linked_page, "utf-8")
+
+
+def quiet_scripts(app: Sphinx, exception: Exception | None) -> None:
+    """Have the theme's script write nothing to the console of a page without errors."""
+    for path in Path(app.outdir, "_static", "scripts").glob("*.js") if not exception else ():
+        path.write_text(path.read_text("utf-8").replace("console.log(", "void("), "utf-8")
+
+
+def _is_loaded(name: str, scripts: dict[str, str]) -> bool:
+    """Return whether a script composes the address of this file, which ends in its version."""
+    others = (text for script, text in scripts.items() if script != name)
+    return any(f"{name}?" in text for text in others)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.is_file() and other.is_file() and path.read_bytes() == other.read_bytes()
+
+
+def link_to_root(page: str, up: str, names: Iterable[str]) -> str:
+    """Return a page that names these files in the folder above that of its language."""
+    files = "|".join(map(re.escape, names))
+    return re.sub(rf'"{up}(_static/(?:{files})[?"])', rf'"../{up}\1', page)
 
 
 def read_sheet(static: Path, path: Path) -> dict[str, str]:

@@ -4,24 +4,41 @@ Each method names the defect that it corrects, and can go once that is corrected
 ``tests/site/test_browser.py`` runs axe on every page.
 """
 
+import re
 from typing import Any
 
 from docutils import nodes
 from pygments.formatters import HtmlFormatter
-from pygments.token import Name, Operator, Punctuation, Text, Token, Whitespace
+from pygments.token import (
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Text,
+    Token,
+    Whitespace,
+)
 from sphinx.locale import _
 from sphinx.writers.html5 import HTML5Translator
 
-# Tokens in the default color of code: half of the elements of a page with code.
-UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Operator, Punctuation}
+# Only words of the language, texts, and names from elsewhere have a color of their own: each span
+# is an element, and most of a page with code would be spans.
+UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Name.Namespace, Operator, Punctuation}
+COLORS = {Operator.Word: "k", Keyword: "k", String: "s2", Number: ""}
+BREAK = re.compile(r"[._(=,](?=\w)")  # where a long name may be broken in a table
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
 
 
 class CodeFormatter(HtmlFormatter):  # type: ignore[misc]  # Pygments has no types
-    """Pygments' formatter without a span around tokens in the default color."""
+    """Pygments' formatter without a span around tokens in the default color, or in that before."""
 
     def _get_css_classes(self, ttype: Any) -> str:
-        return "" if ttype in UNSTYLED_TOKENS else str(super()._get_css_classes(ttype))
+        if ttype in UNSTYLED_TOKENS:
+            return ""
+        shared = (name for kind, name in COLORS.items() if ttype in kind)
+        return next(shared, str(super()._get_css_classes(ttype)))
 
 
 class AccessibleTranslator(HTML5Translator):
@@ -43,6 +60,8 @@ class AccessibleTranslator(HTML5Translator):
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"  # DPub-ARIA 1.1 deprecates the role of docutils
+        elif {"cell_input", "cell_output"}.intersection(node.get("classes", ())):
+            attributes["CLASS"] = ""  # no rule needs docutils' classes of a container
         elif is_html_output and "<svg" not in node.astext():
             attributes |= {"role": "group", "aria-label": _("output")}
         return str(super().starttag(node, tagname, *arguments, **attributes))
@@ -75,15 +94,28 @@ class AccessibleTranslator(HTML5Translator):
             super().visit_literal_block(node)
         finally:  # it raises SkipNode
             self._replace_since(start, "<pre", f'<pre role="group" aria-label="{name}"')
+            self._replace_since(start, "<span></span>", "")  # for browsers of long ago
 
     def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # docutils' name
-        """Keep *one-hot* on one line of a heading, and give words of code no elements."""
+        """Keep *one-hot* on one line of a heading, and give words of code no elements.
+
+        Names in tables break where their words end.
+        """
         unbroken = nodes.Text(node.replace("e-hot", "e-\u2060hot"))
         depth = self.protect_literal_text
         if isinstance(node.parent, nodes.literal):
             self.protect_literal_text = 0
         super().visit_Text(unbroken if isinstance(node.parent, nodes.title) else node)
         self.protect_literal_text = depth
+        if isinstance(node.parent, nodes.literal) and _is_in_table(node):
+            self.body[-1] = BREAK.sub(r"\g<0><wbr>", self.body[-1])
+
+
+def _is_in_table(node: nodes.Node) -> bool:
+    """Return whether a node is in a cell of a table."""
+    while node.parent is not None and not isinstance(node, nodes.entry):
+        node = node.parent
+    return isinstance(node, nodes.entry)
 
 
 def _find_section_title(place: nodes.Element) -> str:

@@ -1,6 +1,5 @@
 """Convert docutils nodes to Markdown that any notebook renders, with a warning of unknown nodes."""
 
-import base64
 import re
 from collections.abc import Callable, Iterable
 
@@ -18,10 +17,15 @@ Link = Callable[[nodes.reference], str | None]  # returns the URL, or None to ke
 
 # Nodes that only a browser uses, or whose content is elsewhere in the notebook.
 SKIPPED = (nodes.comment, nodes.meta, nodes.raw, nodes.target, addnodes.index, fold)
+SKIPPED += (addnodes.tabular_col_spec,)
 CONTAINERS = (nodes.compound, nodes.container, nodes.figure, PassthroughTextElement)
+CONTAINERS += (nodes.definition_list, nodes.definition_list_item, nodes.definition)
+CONTAINERS += (addnodes.glossary, addnodes.desc, addnodes.desc_content)
 EMPHASIS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
 DRAWING = re.compile(r'<svg [^>]*class="drawing"')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+# What an address or the attribute around it cannot contain; a third shorter than base64.
+ESCAPES = str.maketrans({'"': "'", **{char: f"%{ord(char):X}" for char in "%#'<>"}})
 SPECIAL = re.compile(r"([\\`*_\[\]<>|$~])")
 BLOCK_MARK = re.compile(r"^( *(?:\d+(?=[.)])|(?=#+|[-+])))([-+.)]|#+)(?=\s)", re.MULTILINE)
 
@@ -56,7 +60,7 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [to_image(node.astext())]
     if isinstance(node, SKIPPED) or _is(node, "toctree-wrapper"):
         return []
-    if isinstance(node, nodes.literal_block):
+    if isinstance(node, nodes.literal_block | nodes.doctest_block):
         language = node.get("language", "default").replace("default", "")
         return [f"```{language}\n{node.astext().rstrip()}\n```"]
     if isinstance(node, nodes.math_block):
@@ -68,7 +72,7 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [_list(node, link)]
     if isinstance(node, nodes.table):
         return _table(node, link)
-    if isinstance(node, nodes.Admonition):
+    if isinstance(node, nodes.Admonition) and not isinstance(node, addnodes.desc):
         has_title = isinstance(node.children[0], nodes.title)
         title = [] if has_title else [f"**{type(node).__name__.title()}**"]
         return [_quote([*title, *_children(node.children, link)])]
@@ -76,7 +80,12 @@ def to_blocks(node: nodes.Node, link: Link) -> list[str]:
         return [_quote(_children(node.children, link))]
     if isinstance(node, dropdown_main):
         return _details(node, link)
-    if isinstance(node, nodes.title | nodes.rubric) or _is(node, "card-title"):
+    if isinstance(node, addnodes.desc_signature):
+        return [f"```python\n{node.astext()}\n```"]
+    if isinstance(node, nodes.citation):
+        label, *content = node.children
+        return [f"\\[{label.astext()}\\] {' '.join(_children(content, link))}"]
+    if isinstance(node, nodes.title | nodes.rubric | nodes.term) or _is(node, "card-title"):
         text = "".join(to_inline(child, link) for child in node.children)
         return [f"**{text.strip()}**"]
     if isinstance(node, nodes.caption):
@@ -102,8 +111,7 @@ def to_image(svg: str) -> str:
     attributes = dict(ATTRIBUTE.findall(svg))
     width = attributes["viewBox"].split()[2]
     size = f'alt="{attributes["aria-label"]}" width="{1.25 * float(width):.0f}"'  # as on the page
-    data = base64.b64encode(svg.encode()).decode()
-    return f'<img {size} src="data:image/svg+xml;base64,{data}">'
+    return f'<img {size} src="data:image/svg+xml;charset=utf-8,{svg.translate(ESCAPES)}">'
 
 
 def _is(node: nodes.Node, name: str) -> bool:

@@ -1,11 +1,13 @@
-"""Write the notebook of each executed page, which needs neither the site nor MyST-NB.
+"""Write each page as Markdown, and each executed page as a notebook that needs no MyST-NB.
 
-Glued values are part of its text, and links lead to the site or become plain text.
+Glued values are part of the text. Links lead to the site, or in Markdown to the other pages as
+Markdown; without an address they become plain text in a notebook.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urljoin
 
@@ -17,9 +19,12 @@ from _extensions.claims.page import CODE
 from _extensions.notebooks.cells import convert_cell, markdown_cell
 from _extensions.notebooks.first_cells import make_first_cells
 from _extensions.notebooks.markdown import Link, is_svg, to_blocks, to_inline
+from _extensions.notebooks.text import to_text
 from _extensions.notebooks.wheel import wheel_address
 from _extensions.run.pages import get_page
 from _extensions.run.requirements import is_drawing
+
+Place = Callable[[str], str | None]  # of a URL relative to the page, or None for no link
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -36,45 +41,59 @@ DRAWING = "<details><summary>{summary}</summary>\n\n```python\n{code}\n```\n\n</
 BACKSLASH = re.compile(r"\\([-.(){}#+!])")  # pybtex escapes characters that begin no list here
 
 
-def write_page_notebook(
+def write_page_copies(
     app: Sphinx, docname: str, _template: str, context: dict[str, Any], tree: nodes.document | None
 ) -> None:
-    """Write the notebook of a page that has one."""
+    """Write the Markdown of a page, and its notebook if it has one."""
     if tree is None or app.builder.name != "html":
         return
     notebook = app.outdir / f"{docname}.ipynb"
+    notebook.parent.mkdir(parents=True, exist_ok=True)
+    cells = make_cells(app, docname, tree, lambda uri: uri.replace(".html", ".md"))
+    notebook.with_suffix(".md").write_text(to_text(cells), "utf-8")
     page = get_page(app, docname)
     context["has_notebook"] = page.notebook is not None and page.head.get("notebook", True)
     if context["has_notebook"]:
-        cells = make_cells(app, docname, tree)
+        cells = make_notebook_cells(app, docname, tree)
         for index, cell in enumerate(cells):
             cell["id"] = f"cell-{index}"
         content = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": cells}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        notebook.parent.mkdir(parents=True, exist_ok=True)
         notebook.write_text(f"{text}\n", "utf-8")
     else:
         notebook.unlink(missing_ok=True)
 
 
-def make_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
-    """Return the notebook cells of a page."""
-    page_cells = get_page(app, docname).cells
-    bibliography: dict[str, str] = {}
+def make_notebook_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
+    """Return the cells of a page's notebook: its title, the first cells, and the page's own."""
     base = app.config.html_baseurl
     page_url = urljoin(base, app.builder.get_target_uri(docname)) if base else ""
-    pieces = _split_page(tree, make_link_resolver(app, docname, tree, page_url, bibliography), 0)
-    title = app.env.titles[docname].astext()
-    name = f"[{title}](<{page_url}>)" if page_url else f"the page `{docname}`"
+    place = partial(urljoin, page_url) if page_url else lambda _: None
+    title, *cells = make_cells(app, docname, tree, place)
+    heading = app.env.titles[docname].astext()
+    name = f"[{heading}](<{page_url}>)" if page_url else f"the page `{docname}`"
     about = ABOUT.format(page=name, project=app.config.project, release=app.config.release)
+    sources = [cell.source for cell in get_page(app, docname).cells if cell.cell_type == "code"]
+    drawings = [source for source in sources if is_drawing(source)]
+    first, separator, remaining = title["source"].partition("\n\n")
+    about += PICTURES if drawings else ""
+    own = [source for source in sources if source not in drawings]
+    return [
+        markdown_cell(f"{first}\n\n{about}"),
+        *make_first_cells(own, wheel_address(app), app.config.release),
+        *([markdown_cell(remaining)] if separator else []),
+        *cells,
+    ]
+
+
+def make_cells(app: Sphinx, docname: str, tree: nodes.document, place: Place) -> list[Any]:
+    """Return the title, the cells of a page, and its sources; text between cells is one cell."""
+    page_cells = get_page(app, docname).cells
+    bibliography: dict[str, str] = {}
+    pieces = _split_page(tree, make_link_resolver(app, docname, tree, place, bibliography), 0)
     codes = [index for index, cell in enumerate(page_cells) if cell.cell_type == "code"]
     remaining = [index for index in codes if not is_drawing(page_cells[index].source)]
-    about += PICTURES if len(remaining) < len(codes) else ""
-    cell_sources = (page_cells[index].source for index in remaining)
-    cells = [
-        markdown_cell(f"{next(pieces)}\n\n{about}"),  # the first piece is the title
-        *make_first_cells(cell_sources, wheel_address(app), app.config.release),
-    ]
+    cells = [markdown_cell(str(next(pieces)))]
     for piece in (*pieces, len(page_cells)):
         if isinstance(piece, int):  # cells that the page removed come before their successor
             while remaining and remaining[0] <= piece:
@@ -86,12 +105,12 @@ def make_cells(app: Sphinx, docname: str, tree: nodes.document) -> list[Any]:
     if bibliography:
         labels = sorted(bibliography, key=lambda label: (len(label), label))
         sources = "\n".join(f"- \\[{label}\\] {bibliography[label]}" for label in labels)
-        cells.append(markdown_cell(f"## Sources of this notebook\n\n{sources}"))
+        cells.append(markdown_cell(f"## Sources\n\n{sources}"))
     return cells
 
 
 def make_link_resolver(
-    app: Sphinx, docname: str, tree: nodes.document, page_url: str, bibliography: dict[str, str]
+    app: Sphinx, docname: str, tree: nodes.document, place: Place, bibliography: dict[str, str]
 ) -> Link:
     """Return a function from reference to URL, which adds cited sources to ``bibliography``."""
     headings = {
@@ -115,7 +134,7 @@ def make_link_resolver(
             return uri
         if not path and anchor in headings:  # Jupyter makes an anchor of a heading's text
             return "#" + quote(headings[anchor].replace(" ", "-"), safe="-")
-        return urljoin(page_url, uri) if page_url else None
+        return place(uri)
 
     return resolve
 
