@@ -10,7 +10,9 @@ const make = (tag, properties, ...children) => {
 const status = make("div", { className: "visually-hidden", role: "status" });
 document.body.append(status);
 // The theme restores where the sidebar was; its entry of this page stays in view.
-addEventListener("load", () => document.querySelector(".bd-sidenav .active > a")?.scrollIntoView({ block: "nearest" }));
+const showEntry = () => document.querySelector(".bd-sidenav .active > a")?.scrollIntoView({ block: "nearest" });
+addEventListener("load", showEntry);
+addEventListener("resize", showEntry);
 // The tab key stops at what scrolls sideways, only as long as it scrolls. The theme's own script
 // ignores folds that open, and takes a rounded fraction for a scrolling pixel.
 const scrollable = "pre, div.math, .cell_output > .output, .pst-scrollable-table-container";

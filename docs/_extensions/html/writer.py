@@ -60,8 +60,6 @@ class AccessibleTranslator(HTML5Translator):
             self.body[-1] = TABLE_FRAME.replace(" ", f' role="group" aria-label="{name}" ')
         elif attributes.get("role") == "doc-biblioentry":
             attributes["role"] = "listitem"  # DPub-ARIA 1.1 deprecates the role of docutils
-        elif {"cell_input", "cell_output"}.intersection(node.get("classes", ())):
-            attributes["CLASS"] = ""  # no rule needs docutils' classes of a container
         elif is_html_output and "<svg" not in node.astext():
             attributes |= {"role": "group", "aria-label": _("output")}
         return str(super().starttag(node, tagname, *arguments, **attributes))
