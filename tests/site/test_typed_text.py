@@ -34,9 +34,13 @@ def logged(site):
 
 
 def type_text(browser, text):
-    """Insert a text into the focused field, and wait for its results."""
+    """Insert a text into the focused field, and wait for its last results.
+
+    Results of the whole index replace the first ones, and a click between the two is lost.
+    """
     browser.execute_cdp_cmd("Input.insertText", {"text": text})
-    wait(browser, "document.querySelector('.search-found a')")
+    wait(browser, "document.querySelector('.search-found')?.dataset.query === arguments[0]", text)
+    assert browser.find_elements(*LINK)
 
 
 def follow(browser):
