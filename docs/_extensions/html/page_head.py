@@ -55,7 +55,7 @@ MARKS: dict[str, str | None] = {
 def trim_templates(app: Sphinx) -> None:
     """Drop the lines of templates that only have a statement, and the space before these."""
     if isinstance(app.builder, StandaloneHTMLBuilder):
-        environment = app.builder.templates.environment  # type: ignore[attr-defined]
+        environment = app.builder.templates.environment
         environment.trim_blocks = environment.lstrip_blocks = True
 
 

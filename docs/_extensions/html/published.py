@@ -16,7 +16,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 from sphinx.locale import _
 
-from _extensions.paths import is_source_language, root_address
+from _extensions.paths import is_source_language, is_translated, root_address
 
 NOT_FOUND = "404"
 
@@ -82,7 +82,8 @@ def write_lists(app: Sphinx, exception: Exception | None) -> None:
     base = app.config.html_baseurl
     names = [*_walk_contents(app.env, app.config.root_doc)]
     names += sorted(app.env.found_docs - {*names})
-    names = [name for name in names if not app.builder.is_english_only(name)]
+    if not is_source_language(app.config):
+        names = [name for name in names if is_translated(app, name, app.config.language)]
     lines = [f"# {app.config.project}", "", f"> {_describe(app.env, names[0])}", "", "## Pages", ""]
     for name in names:
         title = app.env.titles[name].astext()

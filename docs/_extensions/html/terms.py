@@ -24,7 +24,7 @@ def define_links(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def _read_definitions(doctree: nodes.document) -> dict[str, str]:
-    definitions = {}
+    definitions: dict[str, str] = {}
     for item in doctree.findall(nodes.definition_list_item):
         if isinstance(item.parent.parent, addnodes.glossary):
             text = next(item.findall(nodes.paragraph)).astext()

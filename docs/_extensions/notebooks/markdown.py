@@ -16,11 +16,27 @@ LOG = logging.getLogger(__name__)
 Link = Callable[[nodes.reference], str | None]  # returns the URL, or None to keep the text only
 
 # Nodes that only a browser uses, or whose content is elsewhere in the notebook.
-SKIPPED = (nodes.comment, nodes.meta, nodes.raw, nodes.target, addnodes.index, fold)
-SKIPPED += (addnodes.tabular_col_spec,)
-CONTAINERS = (nodes.compound, nodes.container, nodes.figure, PassthroughTextElement)
-CONTAINERS += (nodes.definition_list, nodes.definition_list_item, nodes.definition)
-CONTAINERS += (addnodes.glossary, addnodes.desc, addnodes.desc_content)
+SKIPPED = (
+    nodes.comment,
+    nodes.meta,
+    nodes.raw,
+    nodes.target,
+    addnodes.index,
+    addnodes.tabular_col_spec,
+    fold,
+)
+CONTAINERS = (
+    nodes.compound,
+    nodes.container,
+    nodes.figure,
+    nodes.definition_list,
+    nodes.definition_list_item,
+    nodes.definition,
+    addnodes.glossary,
+    addnodes.desc,
+    addnodes.desc_content,
+    PassthroughTextElement,
+)
 EMPHASIS = {nodes.emphasis: "*", nodes.title_reference: "*", nodes.strong: "**"}
 DRAWING = re.compile(r'<svg [^>]*class="drawing"')
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
