@@ -48,7 +48,7 @@ window.createSearch = () => {
         url: i ? `${url}#${anchor}` : url, title, texts, i,
         kind: Object.keys(kinds).find(kind => kinds[kind]),
         parents: i ? [rows[0], ...(parent ? [rows[parent]] : [])].map(row => row[1]) : [],
-        above: i ? [rows[0], ...(parent ? [rows[parent]] : [])].flatMap(row => terms(decodeAll(row[3])[0])) : [],
+        above: i ? [rows[0], ...(parent ? [rows[parent]] : [])].flatMap(row => terms(decodeAll(row[3])[0] || [])) : [],
         names: [...decodeAll(names), ...(kinds.name ? [readWords(anchor)] : [])].map(words => new Set(terms(words))),
         errors: (errors ? [...decodeAll(names).slice(0, 1), ...decodeAll(errors)] : []).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
         lead: decodeSet(lead), body: decodeSet(body),
