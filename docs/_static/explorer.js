@@ -83,11 +83,11 @@ class LookupExplorer extends HTMLElement {
 		this.scrub.oninput = () => { this.stop(); this.withheld = false; this.done = +this.scrub.value; this.paint(); };
 		this.stage.onclick = this.stage.onkeydown = event => this.touch(event);
 		this.renew();
-		const choices = this.previousElementSibling?.querySelector(".choices"); // a guess about this figure, which would show the answer
+		const choices = (this.closest(".cell") || this).previousElementSibling?.querySelector(".choices"); // a guess about this figure, which would show the answer
 		if (choices) {
 			this.done = 0;
 			this.paint();
-			choices.addEventListener("click", ({ target }) => target.type === "button" && !this.playing && this.toggle());
+			choices.addEventListener("click", ({ target }) => target.type === "button" && !this.playing && (STILL.matches ? this.finish() : this.toggle()));
 		}
 		new IntersectionObserver(([{ isIntersecting }]) => { this.seen = isIntersecting; this.advance(); }).observe(this.stage);
 	}
@@ -284,6 +284,12 @@ class LookupExplorer extends HTMLElement {
 	stop() {
 		this.playing = false;
 		clearTimeout(this.timer); // a row of gradient on its way does not arrive
+	}
+
+	finish() {
+		this.stop();
+		this.done = this.total;
+		this.paint();
 	}
 
 	toggle() {
