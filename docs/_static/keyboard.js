@@ -52,8 +52,8 @@ if (copyPage) {
     status.textContent = _("Copied!");
   };
 }
-// A figure as a file, in the colors of the light scheme.
-document.querySelectorAll("figure[id]:has(svg.drawing) > figcaption").forEach((caption) => {
+// A figure as a file, in the colors of the light scheme, unless a script replaces it.
+document.querySelectorAll("figure[id]:has(svg.drawing):not(#fig-budget, :has([data-votes])) > figcaption").forEach((caption) => {
   const figure = caption.parentNode;
   const onclick = () => {
     const text = new XMLSerializer().serializeToString(figure.querySelector("svg.drawing"));
