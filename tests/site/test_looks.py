@@ -156,7 +156,7 @@ def test_a_section_that_a_link_leads_to_has_room_around_its_heading(browser, add
 
 def test_contents_mark_one_entry_at_the_end_of_a_page(browser, address):
     """It is the last section that begins in the window, not its parent, too."""
-    open_page(browser, address, FIRST)
+    open_page(browser, address, "tutorials/text-both-ways")
     browser.execute_script("scrollTo(0, document.documentElement.scrollHeight)")
     marked = "document.querySelectorAll('#pst-page-toc-nav a.active')"
     wait(browser, f"{marked}[0]?.hash === '#sources' || {marked}[0]?.hash === '#exercise'")

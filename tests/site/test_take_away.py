@@ -81,7 +81,7 @@ def test_cells_need_no_myst_nb_and_checks_are_collapsed(downloads):
     assert [cell.source for cell in code[2:]] == [
         "# code that prepares this page\nimport sklearn\n\n"
         'seen = 3\nglue("number", 2.5, display=False)',
-        "# ✓ holds\nassert seen == 3",
+        "# ✓ the text above holds\nassert seen == 3",
     ]
     assert all(cell.metadata["jupyter"]["source_hidden"] for cell in code[1:])
     nbformat.validate(notebook)
