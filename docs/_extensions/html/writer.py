@@ -28,6 +28,7 @@ from sphinx.writers.html5 import HTML5Translator
 UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Name.Namespace, Operator, Punctuation}
 COLORS = {Operator.Word: "k", Keyword: "k", String: "s2", Number: ""}
 BREAK = re.compile(r"[._(=,](?=\w)")  # where a long name may be broken in a table
+SEPARATOR = re.compile("(?<=; )|(?<=；)")  # of the answers to a guess
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
 
 
@@ -94,6 +95,12 @@ class AccessibleTranslator(HTML5Translator):
             self._replace_since(start, "<pre", f'<pre role="group" aria-label="{name}"')
             self._replace_since(start, "<span></span>", "")  # for browsers of long ago
 
+    def visit_inline(self, node: nodes.inline) -> None:
+        """Keep room for the buttons of a guess."""
+        if "choices" in node["classes"]:
+            _split_answers(node)
+        super().visit_inline(node)
+
     def visit_Text(self, node: nodes.Text) -> None:  # noqa: N802  # docutils' name
         """Keep *one-hot* on one line of a heading, and give words of code no elements.
 
@@ -107,6 +114,19 @@ class AccessibleTranslator(HTML5Translator):
         self.protect_literal_text = depth
         if isinstance(node.parent, nodes.literal) and _is_in_table(node):
             self.body[-1] = BREAK.sub(r"\g<0><wbr>", self.body[-1])
+
+
+def _split_answers(choices: nodes.Element) -> None:
+    """Give each answer to a guess an element, as wide as the button that a script makes of it."""
+    answers = [nodes.inline(classes=["answer"])]
+    for child in choices.children:
+        parts = SEPARATOR.split(child) if isinstance(child, nodes.Text) else [child]
+        for i, part in enumerate(parts):
+            if i:
+                answers.append(nodes.inline(classes=["answer"]))
+            answers[-1] += nodes.Text(part) if isinstance(part, str) else part
+    choices.children = []
+    choices += answers
 
 
 def _is_in_table(node: nodes.Node) -> bool:
