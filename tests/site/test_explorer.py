@@ -430,6 +430,14 @@ def test_guess_is_compared_with_the_answer(browser, site, page, answer, line):
     assert not guesses[0].is_displayed(), "no choice fits other ids"
 
 
+def test_a_guess_above_the_figure_comes_before_its_answer(browser, site):
+    """The figure begins before its first step, and without motion a guess shows the last one."""
+    figure = show(browser, site, BACKWARD)
+    assert (done(figure), "(6, 8)" in figure.text) == (0, False)
+    find(browser, ".choices button").click()
+    assert (done(figure), "(6, 8)" in figure.text) == (3, True)
+
+
 def test_counter_stops_as_torch_does(browser, site):
     """The button adds as torch does, in float32 and in bfloat16."""
     show(browser, site, BACKWARD)
