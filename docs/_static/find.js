@@ -52,7 +52,7 @@ window.createSearch = () => {
         names: [...decodeAll(names), ...(kinds.name ? [readWords(anchor)] : [])].map(words => new Set(terms(words))),
         errors: (errors ? [...decodeAll(names).slice(0, 1), ...decodeAll(errors)] : []).map(words => new Set(pairs(words))), errorWords: decodeAll(errors).flatMap(terms),
         lead: decodeSet(lead), body: decodeSet(body),
-        weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index|\.\.\/)/.test(url) ? 0.9 : 1,
+        weight: common.includes(title) || /glossary/.test(url) && !kinds.term ? 0.5 : /^(appendix|index|\.\.\/)/.test(url) || /^(Appendix|附录)/.test(rows[parent || 0][1]) ? 0.9 : 1,
       };
     }));
   };

@@ -31,7 +31,8 @@ from _extensions.search.words import (
 )
 from _extensions.symptoms.lists import get_entries
 
-EXCLUDED_PAGES = {"bibliography", "build", "checked"}  # they repeat text of other pages
+# They repeat text of other pages.
+EXCLUDED_PAGES = {"bibliography", "build", "changelog", "checked"}
 FINDER = "<!-- finder -->"  # the mark of a page that contains the field
 SYNONYMS = Path(__file__).with_name("synonyms.txt")
 CODE = [SYNONYMS, *sorted(Path(__file__).parent.glob("*.py"))]
