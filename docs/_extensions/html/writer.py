@@ -28,7 +28,7 @@ from sphinx.writers.html5 import HTML5Translator
 UNSTYLED_TOKENS = {Token, Text, Whitespace, Name, Name.Namespace, Operator, Punctuation}
 COLORS = {Operator.Word: "k", Keyword: "k", String: "s2", Number: ""}
 BREAK = re.compile(r"[._(=,](?=\w)")  # where a long name may be broken in a table
-SEPARATOR = re.compile("(?<=; )|(?<=；)")  # of the answers to a guess
+SEPARATOR = re.compile("(; |；)")  # of the answers to a guess
 TABLE_FRAME = '<div class="pst-scrollable-table-container">'  # the theme's
 
 
@@ -120,11 +120,12 @@ def _split_answers(choices: nodes.Element) -> None:
     """Give each answer to a guess an element, as wide as the button that a script makes of it."""
     answers = [nodes.inline(classes=["answer"])]
     for child in choices.children:
-        parts = SEPARATOR.split(child) if isinstance(child, nodes.Text) else [child]
-        for i, part in enumerate(parts):
-            if i:
+        for part in SEPARATOR.split(child) if isinstance(child, nodes.Text) else [child]:
+            if isinstance(part, str) and SEPARATOR.fullmatch(part):
+                answers[-1] += nodes.inline("", part, classes=["separator"])
                 answers.append(nodes.inline(classes=["answer"]))
-            answers[-1] += nodes.Text(part) if isinstance(part, str) else part
+            else:
+                answers[-1] += nodes.Text(part) if isinstance(part, str) else part
     choices.children = []
     choices += answers
 
