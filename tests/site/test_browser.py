@@ -16,7 +16,7 @@ KINDS = ["index", "explorer", "search", "symptoms", "reference/figures"]
 KINDS += ["tutorials/lookup-is-matmul", "tutorials/is-the-product-ever-faster"]
 EXPLORERS = ["explorer", "tutorials/lookup-is-matmul", "tutorials/sparse-row-is-a-sum"]
 SCRIPTED = ["text-both-ways", "where-does-the-memory-go", "where-equality-stops"]
-SCRIPTED += ["backward-is-scatter-add", "sparse-row-is-a-sum"]
+SCRIPTED += ["backward-is-scatter-add", "sparse-row-is-a-sum", "inside-a-language-model"]
 PLACES = [(name, 390) for name in (*KINDS, *(f"tutorials/{name}" for name in SCRIPTED))]
 PLACES += [(name, width) for name in EXPLORERS for width in (320, 768, 1440)]
 # Formulas without the layout of MathML.
