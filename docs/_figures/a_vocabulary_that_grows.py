@@ -23,7 +23,7 @@ def draw_share(shares: Mapping[float, float]) -> sheet.Drawing:
         )
     elements = (
         f'<g style="fill: {sheet.INK}; font-size: 13px">{"".join(texts)}</g>'
-        f'<rect y="{TOP}" height="{BAR}" width="{last * WIDTH:.0f}" '
+        f'<rect x="0" y="{TOP}" height="{BAR}" width="{last * WIDTH:.0f}" '
         f'data-frames="width;{frames}" style="fill: {sheet.PICK}; stroke: {sheet.MARK}"/>'
         f'<rect x="0.5" y="{TOP}" height="{BAR}" width="{WIDTH - 1}" '
         f'style="fill: none; stroke: {sheet.LINE}"/>'
