@@ -111,9 +111,10 @@ Its inputs agree.
             name, count = call
             types = name_types(*pairs[name])
             return ModuleDifference(name, count, types, *difference, parent, tuple(notes))
-    for name, types, sentence in ties:
-        return ModuleDifference(name, 0, types, (), Agreement(DIFFERENT, reason=sentence))
-    return None
+    if not ties:
+        return None
+    name, types, sentence = ties[0]
+    return ModuleDifference(name, 0, types, (), Agreement(DIFFERENT, reason=sentence))
 
 
 def _compare(

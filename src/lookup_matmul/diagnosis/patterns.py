@@ -92,7 +92,7 @@ def _repeats(rows: torch.Tensor, length: int, error: float) -> bool:
 
 
 def _find_shift(case: Case, a: torch.Tensor, b: torch.Tensor) -> str:
-    """Return whether a function looks up the id beside each."""
+    """Describe the function that looks up the id beside each, if one does."""
     for side in case.with_table if case.callables and not case.has_bags else ():
         other = case.opposite(side)
         for step, place in ((1, "after"), (-1, "before")):

@@ -35,6 +35,9 @@ class Bags(NamedTuple):
 
 Rows: TypeAlias = sparse.csr_array | sparse.csr_matrix | torch.Tensor | Sequence[Any]
 
+IDS_REMEDY = (
+    "pass ({0}.flatten(), torch.arange(0, {0}.numel() + 1, {0}.shape[{1}])) if they are ids"
+)
 LISTS_REMEDY = (
     "if each list has the ids of one row, pass torch.tensor([*chain(*rows)]) and "
     "torch.tensor([0, *map(len, rows)]).cumsum(0)"
@@ -120,10 +123,12 @@ def read_rows(
         shape = rows.shape  # type: ignore[union-attr]
         bags = _from_scipy(rows, copy)
     else:
+        remedy = "convert an array of values with scipy.sparse.csr_array(rows)"
+        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iub":
+            remedy += f", or {IDS_REMEDY.format('torch.from_numpy(rows)', rows.ndim - 1)}"
         raise TypeError(
             f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor "
-            "of layout sparse_csr, or (ids, offsets, weights) as tensors; convert an array of "
-            "values with scipy.sparse.csr_array(rows)."
+            f"of layout sparse_csr, or (ids, offsets, weights) as tensors; {remedy}."
         )
     if check:
         if shape is not None:
@@ -147,16 +152,17 @@ def read_rows(
 
 def _from_torch(rows: torch.Tensor) -> Bags:
     if rows.layout != torch.sparse_csr or rows.dim() != 2:
-        remedy = "convert it with rows.to_sparse_csr()"
         shape = "nested" if rows.is_nested else tuple(rows.shape)
         if rows.is_nested:
             lengths = "torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)"
             remedy = f"pass (torch.cat(rows.unbind()), {lengths}) for ids"
-        elif rows.dim() != 2:
-            remedy = "convert it with rows.unsqueeze(0).to_sparse_csr()"
-        elif rows.layout is torch.strided and not rows.is_floating_point():
-            offsets = "torch.arange(0, rows.numel() + 1, rows.shape[1])"
-            remedy += f" if these are counts, or pass (rows.flatten(), {offsets}) if they are ids"
+        else:
+            matrix = "rows" if rows.dim() == 2 else "rows.unsqueeze(0)"
+            if rows.dim() > 2:
+                matrix = "rows.flatten(0, -2)"
+            remedy = f"convert it with {matrix}.to_sparse_csr()"
+            if rows.layout is torch.strided and not rows.is_floating_point():
+                remedy += f" if these are counts, or {IDS_REMEDY.format('rows', rows.dim() - 1)}"
         raise TypeError(
             f"rows is a tensor of layout {rows.layout} and shape {shape}, expected "
             f"torch.sparse_csr with two dimensions; {remedy}."
