@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,6 +50,21 @@ def main(language: str = "", *names: str) -> None:
                 shutil.copy(TEMPLATES / f"{page}.pot", template)
             update = ["sphinx-intl", "update", "-p", folder, "-d", str(LOCALES), "-l", locale]
             subprocess.run([*update, "-w", "0", "--no-obsolete"], cwd=ROOT, check=True)
+            for page in translated:
+                drop_index_terms(LOCALES / locale / "LC_MESSAGES" / f"{page}.po")
+
+
+def drop_index_terms(path: Path) -> None:
+    """Remove the index terms without a translation from a catalog: the search has their English."""
+    catalog = read_po(BytesIO(path.read_bytes()))
+    read_lines = cache(lambda source: (TEMPLATES / source).read_text("utf-8").split("\n"))
+    for message in [message for message in catalog if message.id and not message.string]:
+        lines = [read_lines(source)[line - 1] if line else "" for source, line in message.locations]
+        if all(line.startswith("```{index}") for line in lines):
+            catalog.delete(message.id, message.context)
+    file = BytesIO()
+    write_po(file, catalog, width=0)
+    path.write_bytes(file.getvalue().rstrip() + b"\n")
 
 
 def add_code_messages(template: Path) -> None:

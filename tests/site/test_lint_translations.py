@@ -1,7 +1,9 @@
 """Translations keep the markup of their messages, and faults of catalogs are findings."""
 
+from io import BytesIO
+
 import pytest
-from _tools import lint_translations
+from _tools import lint_translations, translate
 
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
 
@@ -54,3 +56,18 @@ def test_a_broken_catalog_is_a_finding(tmp_path, catalog, line, finding, capsys)
     (output,) = capsys.readouterr().out.splitlines()
     assert output.startswith(f"{path}:{line}: ")
     assert finding in output
+
+
+def test_index_terms_without_a_translation_leave_a_catalog(tmp_path, monkeypatch):
+    """Sentences stay, to be translated, and so do terms that have a translation."""
+    monkeypatch.setattr(translate, "TEMPLATES", tmp_path)
+    (tmp_path / "page.md").write_text("```{index} some term, a term\n```\nA sentence.\n", "utf-8")
+    catalog = tmp_path / "page.po"
+    messages = [("some term", "", 1), ("a term", "一个词", 1), ("A sentence.", "", 3)]
+    parts = (f'#: page.md:{n}\nmsgid "{text}"\nmsgstr "{other}"\n' for text, other, n in messages)
+    catalog.write_text(HEADER + "\n".join(parts), "utf-8")
+    translate.drop_index_terms(catalog)
+    left = {
+        message.id for message in translate.read_po(BytesIO(catalog.read_bytes())) if message.id
+    }
+    assert left == {"a term", "A sentence."}
