@@ -7,6 +7,7 @@ window.createSearch = () => {
   const MAX_TEXT = 50_000; // characters at the end of a text, which has its last error
   const MAX_WORDS = 40; // of a query
   const MIN_ERROR = 0.6; // the share of a message that a text must have
+  const SHORT = 5; // a message of fewer pairs of words must be there whole
   // How much a term counts in an entry, and how much a synonym, a beginning or a misspelling counts for a word.
   const NAME = 1, MESSAGE = 0.7, LEAD = 0.6, BODY = 0.35, PARENT = 0.45, SYNONYM = 0.45, PREFIX = 0.8, MISSPELT = 0.6;
   const PAIR = 0.2; // how much neighboring words count besides the words themselves
@@ -194,9 +195,11 @@ window.createSearch = () => {
     const chained = text.split(/(?:During handling of the above|direct cause of the following) exception/).reverse();
     return unique(chained.flatMap(part => {
       const last = new Map(pairs(readWords(part)).map((pair, i) => [pair, i])), end = ({ pattern }) => last.get([...pattern].pop()) || 0;
+      // In a field of one line, the next line follows the last word without a space.
+      const isWhole = pattern => [...pattern].every((pair, i) => last.has(pair) || i === pattern.size - 1 && [...last.keys()].some(key => key.startsWith(pair)));
       return entries.flatMap(({ errors }, id) => errors.map(pattern => ({
         id, pattern, score: sum([...pattern].filter(pair => last.has(pair)), pairWeight) / sum(pattern, pairWeight),
-      }))).filter(({ score }) => score >= MIN_ERROR).sort((a, b) => b.score - a.score || end(b) - end(a) || b.pattern.size - a.pattern.size);
+      }))).filter(({ pattern, score }) => score >= MIN_ERROR && (pattern.size >= SHORT || isWhole(pattern))).sort((a, b) => b.score - a.score || end(b) - end(a) || b.pattern.size - a.pattern.size);
     }));
   };
 
