@@ -12,8 +12,9 @@ from lookup_matmul.figures.axes import TEXT_OUTLINE
 SIZE = 330.0
 MARGIN = 46.0  # it has room for a name
 COLORS = (sheet.MARK, sheet.OTHER, sheet.INK)
-NAME = np.array([36.0, 14.0])  # width and height that a name needs
-NEAR = np.array([(25, 0), (-25, 0), (0, 13), (0, -13), (22, 9), (22, -9), (-22, 9), (-22, -9)])
+CHARACTER = 6.4  # mean width
+SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)])
+GAPS = np.array([(7, 0), (7, 0), (0, 7), (0, 7), (3, 3), (3, 3), (3, 3), (3, 3)])  # to the edge
 MARKERS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "M-4 -4h8v8h-8z", "M-5 4L0 -5L5 4z")
 
 
@@ -29,7 +30,7 @@ def draw_training(
     high = frames.max((0, 1))
     scale = (SIZE - 2 * MARGIN) / (high - low).max()
     points = (frames - low) * scale + (SIZE - (high - low) * scale) / 2  # y upward
-    places = place_names(points)
+    places = place_names(points, names)
     lines = []
     markers = []
     texts = []
@@ -92,26 +93,41 @@ def draw_pushes(
     return page.to_drawing(f"Arrows from one point, and their directions: {', '.join(directions)}.")
 
 
-def place_names(points: np.ndarray) -> np.ndarray:
-    """Return the middle of each name beside its point, clear of other names and points if possible.
+def place_names(points: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """Return the middle of each name, nearer to its point than to any other and clear of names.
 
     ``points`` has shape (frames, names, 2), as the result. A name stays where it was in the frame
-    before, unless another place hides less.
+    before, unless another place is better.
     """
     frames = []
-    choice = np.zeros(points.shape[1], dtype=int)
+    halves = np.array([(CHARACTER * len(name) / 2, 6.0) for name in names])
+    offsets = SIDES * (halves[:, None] + GAPS)  # of each name at each of its places
+    choice = np.zeros(len(names), dtype=int)
+    every = np.arange(len(names))
     for frame in points:
-        for k in [*range(len(frame))] * 4:  # each name again, after the others have moved
-            spots = (frame[k] + NEAR)[:, None]
-            markers = np.delete(frame, k, axis=0)
-            labels = np.delete(frame + NEAR[choice], k, axis=0)
-            hidden = (np.abs(spots - labels) < NAME).all(2).sum(1)
-            hidden = hidden + (np.abs(spots - markers) < NAME / 2 + 5).all(2).sum(1)
-            outside = ((spots[:, 0] < NAME / 2) | (spots[:, 0] > SIZE - NAME / 2)).any(1)
-            moves = np.arange(len(NEAR)) != choice[k]
-            choice[k] = np.argmin(hidden + 9.0 * outside + 0.5 * moves)
-        frames.append(frame + NEAR[choice])
+        for k in [*every] * 6:  # each name again, after the others have moved
+            spots = frame[k] + offsets[k]
+            labels = frame + offsets[every, choice]
+            overlap = halves[k] + halves - np.abs(spots[:, None] - labels)
+            hidden = (np.delete(overlap, k, axis=1) > 0).all(2).sum(1)
+            strays = sum(_measure_strays(spots, half, frame, k) for half in (halves[k], 0.0))
+            outside = ((spots < halves[k]) | (spots > SIZE - halves[k])).any(1)
+            moves = np.arange(len(SIDES)) != choice[k]
+            choice[k] = np.argmin(3.0 * (hidden + strays) + 9.0 * outside + 0.5 * moves)
+        frames.append(frame + offsets[every, choice])
     return np.stack(frames)
+
+
+def _measure_strays(
+    spots: np.ndarray, half: np.ndarray | float, points: np.ndarray, k: int
+) -> np.ndarray:
+    """Return for each spot of name ``k`` how many points seem to own it: 0 if only its own does.
+
+    Distances are to a box with half the width and height ``half``, or to its middle if that is 0.
+    """
+    away = np.linalg.norm(np.maximum(np.abs(spots[:, None] - points) - half, 0), axis=2)
+    lead = np.delete(away, k, axis=1) - away[:, [k]]
+    return np.clip(1 - lead / 4, 0, 2).sum(1)
 
 
 def _write_frames(**values: np.ndarray) -> str:

@@ -120,16 +120,39 @@ def test_bits_are_those_in_memory():
 def test_names_of_moving_points_cover_neither_names_nor_points():
     """Each is beside its point, in the drawing, and stays on its side until another is better."""
     points = np.array([[(100, 100), (126, 100)], [(10, 100), (320, 100)], [(200, 9), (250, 9)]])
-    names = lookup_is_matmul.place_names(points.astype(float))
+    names = lookup_is_matmul.place_names(points.astype(float), ["horse", "cow"])
     assert np.abs(names - points).max() <= 25
     assert ((names > 0) & (names < 330)).all()
     for frame, (first, second) in zip(points, names, strict=True):
-        assert (np.abs(first - second) >= (36, 14)).any()
-        for name, other in ((first, frame[1]), (second, frame[0])):
-            assert (np.abs(name - other) >= (23, 12)).any()
+        assert (np.abs(first - second) >= (26, 12)).any()
+        for name, other, half in ((first, frame[1], 16), (second, frame[0], 10)):
+            assert (np.abs(name - other) >= (half, 6)).any()
     frames = [[(100.0, 100.0), (126.0, 100.0)], [(100.0, 100.0), (250.0, 100.0)]]
-    before, after = lookup_is_matmul.place_names(np.array(frames))[:, 0].tolist()
-    assert before == after != [125, 100]
+    before, after = lookup_is_matmul.place_names(np.array(frames), ["a", "b"])[:, 0].tolist()
+    assert before == after
+
+
+@pytest.mark.parametrize("page", ["index", "tutorials/lookup-is-matmul"])
+def test_each_noun_is_nearest_to_its_own_point(drawings, page):
+    """At the first and the last step, where the figure rests; no name covers another there."""
+    (svg,) = (svg for name, svg in drawings if name == page and "data-steps" in svg)
+    nodes, paths = elements(svg, "text"), elements(svg, "path")
+    assert len(nodes) == len(paths) == 12
+    frames = [
+        [np.array(row.split(), dtype=float) for row in node.get("data-frames").split(";")[1:]]
+        for node in (*nodes, *paths)
+    ]
+    halves = np.array([(3 * len(text_of(node)), 5.0) for node in nodes])
+    faults = []
+    for step in (0, -1):
+        places = np.array(frames)[:, step]
+        names, points = places[:12] - (0, 4), places[12:]  # from the line to the middle
+        away = np.maximum(np.abs(names[:, None] - points) - halves[:, None], 0)  # from the edge
+        nearest = np.linalg.norm(away, axis=2).argmin(axis=1)
+        faults += [(step, text_of(nodes[k])) for k in range(12) if nearest[k] != k]
+        covered = (np.abs(names[:, None] - names) < halves + halves[:, None]).all(axis=2)
+        faults += [(step, "covered")] * (covered.sum() - 12)
+    assert not faults
 
 
 def test_points_move_from_their_first_to_their_last_place():
