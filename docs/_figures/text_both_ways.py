@@ -13,6 +13,7 @@ from lookup_matmul.figures.sheet import INK, MARK, QUIET, Drawing, Sheet, id_col
 LABEL_WIDTH = 86.0
 CELL_WIDTH = 58.0
 WIDTH = 330.0
+FULL_VOTE = 0.6  # has the strongest shade, as in votes.js
 WORD = re.compile(r"\w\w+")  # as scikit-learn's vectorizers
 
 
@@ -31,7 +32,7 @@ def draw_column_votes(
         sheet.text(LABEL_WIDTH - 6, y + 0.5, word, anchor="end", bold=True)
         for j, (x, value) in enumerate(zip(column_x, row, strict=True)):
             # Pale shades, so that the number stays legible in dark mode.
-            opacity = round(0.1 + 0.35 * float(value.clamp(min=0) / weight.abs().max()), 2)
+            opacity = round(0.1 + 0.35 * min(float(value.clamp(min=0)) / FULL_VOTE, 1.0), 2)
             cell = (x, y, CELL_WIDTH, texts[j], INK, j == largest)
             sheet.cell(*cell, fill=MARK if value > 0 else "none", fill_opacity=opacity)
         votes.append(f"{word} ({', '.join(texts)}): {classes[largest]}.")
@@ -45,7 +46,7 @@ def draw_message_votes(
     weight: torch.Tensor,
     classes: Sequence[str],
 ) -> Drawing:
-    """Draw how much each known word of a text adds to each class, and the sums.
+    """Draw how much each known word of a text adds to each class, and the sums of what is shown.
 
     ``vocabulary`` maps words to rows of ``idf``, of shape (vocabulary size,), and of ``weight``,
     with a column for each class. The drawing holds both, rounded, for ``votes.js``.
@@ -53,7 +54,7 @@ def draw_message_votes(
     counts = Counter(word for word in WORD.findall(text.lower()) if word in vocabulary)
     ids = torch.tensor([vocabulary[word] for word in counts], dtype=torch.int64)
     values = torch.tensor([*counts.values()]) * idf[ids]
-    votes = (values / values.norm())[:, None] * weight[ids]
+    votes = ((values / values.norm())[:, None] * weight[ids]).double().round(decimals=2)
     drawing = draw_column_votes([*counts, "total"], torch.cat([votes, votes.sum(0)[None]]), classes)
     rows = torch.cat([100 * idf[:, None], 1_000 * weight], dim=1).round().int().tolist()
     words = (f"{word} {' '.join(map(str, rows[k]))}" for word, k in vocabulary.items())

@@ -23,15 +23,18 @@ for (const svg of document.querySelectorAll("svg[data-votes]")) {
 	};
 	const format = x => (Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+") + Math.abs(x).toFixed(2);
 	const cell = (x, bold) => {
+		// The shade is that of text_both_ways.py.
 		const td = make("td", {}, bold ? make("b", {}, format(x)) : format(x));
-		td.style.setProperty("--share", `${Math.round(Math.min(Math.max(x, 0), 1.5) * 28)}%`);
+		td.style.setProperty("--share", `${x > 0 ? Math.round(10 + 35 * Math.min(x / 0.6, 1)) : 0}%`);
 		return td;
 	};
 	const input = make("input", { type: "text", value: text, maxLength: 200, autocomplete: "off" });
 	const body = make("tbody"), verdict = make("p", { role: "status" }), ignored = make("p");
 	const head = make("thead", {}, make("tr", {}, make("td"), ...classes.map(name => make("th", { scope: "col" }, name))));
 	const show = () => {
-		const { rows, unknown, totals } = score(input.value), best = totals.indexOf(Math.max(...totals));
+		const { rows: exact, unknown } = score(input.value);
+		const rows = exact.map(([name, votes]) => [name, votes.map(x => Math.round(100 * x) / 100)]); // the reader can add them up
+		const totals = classes.map((_, k) => sum(rows, ([, votes]) => votes[k])), best = totals.indexOf(Math.max(...totals));
 		body.replaceChildren(...[...rows, ...(rows.length ? [[_("total"), totals]] : [])].map(([name, votes]) =>
 			make("tr", {}, make("th", { scope: "row" }, name), ...votes.map((x, k) => cell(x, name === _("total") && k === best)))));
 		const second = totals.indexOf(Math.max(...totals.filter((_, k) => k !== best))), lead = totals[best] - totals[second];

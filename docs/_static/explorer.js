@@ -200,12 +200,14 @@ class LookupExplorer extends HTMLElement {
 		const arrived = n => still || n < done; // backward: whether row n of the gradient was added
 		this.wait = !still && Number.isNaN(terms[r]?.[s]?.[j]) ? NAN_MS : total < 10 ? SLOW_MS : STEP_MS;
 		const rounded = still && condition in SHORTER; // the numbers look alike, so their differences are shown
-		write(tables[2].body.caption, rounded ? _("product − lookup") : this.data.titles[mode][2]);
+		const uncounted = condition === "counts";
+		write(tables[1].body.caption, uncounted ? _("bag: each row once") : this.data.titles[mode][1]);
+		write(tables[2].body.caption, rounded ? _("product − lookup") : uncounted ? _("multiply by the counts") : this.data.titles[mode][2]);
 
 		tables[0].forEach(({ line, factors: [factor], cells, id }, k) => {
 			const whole = still && !this.look && factors.length > 1; // the factors belong to one row of the result
 			color(line, factors.some((row, n) => row[k] && (whole || backward || n === r)) ? id : -1);
-			const read = still && condition === "counts" ? used[r].filter(([from]) => from === k).length : factors[r]?.[k];
+			const read = still && uncounted ? used[r].filter(([from]) => from === k).length : factors[r]?.[k];
 			write(factor, whole || (backward && !still) ? "" : `${brief(read)} ×`);
 			cells.forEach((td, i) => {
 				const past = !still && !backward && k * columns + i <= last, planted = condition in SPECIAL && at[0] === k && at[1] === i;
@@ -265,7 +267,7 @@ class LookupExplorer extends HTMLElement {
 		const allowed = i => 2 * this.data.bounds[ids.length] * ids.reduce((sum, id, n) => sum + Math.abs(weights[n] * source[id][i]), 0);
 		let verdict;
 		if (nans[0]) verdict = _("NaN: {0} in the product, {1} in the lookup.", ...nans);
-		else if (condition === "counts") verdict = _("Without the counts {0}; with them {1}.", ...totals);
+		else if (uncounted) verdict = _("Without the counts {0}; with them {1}.", ...totals);
 		else if (bag && !condition) verdict = differing.every(([n, i]) => Math.abs(lookup[n][i] - product[n][i]) <= allowed(i)) ? _("Total: {0}.", totals[0]) : _("Beyond the bound of a rounded sum.");
 		else verdict = bits ? _("Different: {0} of {1} numbers, {2} of {3} bits.", differing.length, all, bits, 32 * all) : _("The same {0} numbers, both ways.", all);
 		const guess = this.guess?.textContent;

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from selenium.webdriver.common.keys import Keys
-from served import errors, find, open_page, soup, wait
+from served import SOURCES, errors, find, open_page, soup, wait
 
 TRAINING, VOTES = "tutorials/lookup-is-matmul", "tutorials/text-both-ways"
 MARKERS = "svg[data-steps] path[data-frames]"
@@ -74,7 +74,10 @@ def test_a_guess_in_the_text_has_buttons_and_opens_its_answer(browser, site, pag
     )
     assert not fold.get_attribute("open")
     buttons = choices.find_elements("css selector", "button")
-    assert answer in [button.text for button in buttons]
+    sources = re.findall(r"\[([^]]*)\]\{\.choices\}", SOURCES[page].read_text("utf-8"))
+    texts = re.sub(r"[*\\]", "", sources[0]).split("; ")
+    assert [button.text for button in buttons] == texts
+    assert answer in texts
     for button in buttons:
         button.click()
         is_right = button.text == answer
@@ -87,15 +90,20 @@ def test_a_guess_in_the_text_has_buttons_and_opens_its_answer(browser, site, pag
 
 
 def expected_votes(data, text):
-    """Return the known words of a text and the sums of their votes, by the definition."""
+    """Return the known words of a text, and the sums of their votes, exact and of two decimals."""
     _, classes, *lines = data.split("|")
     table = {word: list(map(int, numbers)) for word, *numbers in map(str.split, lines)}
     counts = Counter(w for w in re.findall(r"\w\w+", text.lower()) if w in table)
     values = {word: count * table[word][0] / 100 for word, count in counts.items()}
     norm = math.sqrt(sum(value**2 for value in values.values())) or 1.0
     columns = range(1, 1 + len(classes.split(",")))
-    totals = [sum(v / norm * table[w][k] / 1_000 for w, v in values.items()) for k in columns]
-    return counts, totals
+    votes = [[v / norm * table[w][k] / 1_000 for w, v in values.items()] for k in columns]
+    return counts, [sum(column) for column in votes], [sum_of_shown(column) for column in votes]
+
+
+def sum_of_shown(votes):
+    """Return the sum that a reader gets from two decimals of each number."""
+    return sum(round(100 * vote) for vote in votes) / 100
 
 
 TEXTS = ["sum the tensor over one dim", "Fit a MODEL, fit it!", "naïve an_array x", "", "qwertz"]
@@ -116,7 +124,7 @@ def assert_votes(votes, data, text):
     field = find(votes, "input")
     field.clear()
     field.send_keys(text or "x", *[Keys.BACKSPACE] * (not text))
-    counts, totals = expected_votes(data, text)
+    counts, totals, shown = expected_votes(data, text)
     result = votes.parent.execute_script("return arguments[0].score(arguments[1])", votes, text)
     assert [name.rpartition(" ")[2] for name, _ in result["rows"]] == [*counts]
     assert result["totals"] == pytest.approx(totals, abs=1e-12)
@@ -125,10 +133,10 @@ def assert_votes(votes, data, text):
     for row in rows[-1:]:
         cells = row.find_elements("css selector", "td")
         numbers = [float(cell.text.replace("−", "-")) for cell in cells]
-        assert numbers == pytest.approx(totals, abs=0.006)
+        assert numbers == pytest.approx(shown, abs=1e-9)
     libraries = data.split("|")[1].split(",")
-    second, first = sorted(totals)[-2:]
-    winner, loser = (libraries[totals.index(total)] for total in (first, second))
+    second, first = sorted(shown)[-2:]
+    winner, loser = (libraries[shown.index(total)] for total in (first, second))
     without = "No word" if re.search(r"\w", text) else "Type a message."
     best = f"{winner} wins, {first - second:.2f} ahead of {loser}." if counts else without
     assert best in find(votes, "[role=status]").text

@@ -66,6 +66,7 @@ FAULTS = {
     "code block": ("```python\nx = 1\n```\n", 14, "never-run"),
     "typed time": ("The lookup took 12 µs here.\n", 14, "typed-time"),
     "typed factor": (cell("x = 3.5") + "It is\n3.5 times faster.\n", 18, "typed-time"),
+    "prices as math": ("Guess: [$5; $1; $2]{.choices}\n", 14, "eaten-answer"),
     "no proof": (BITS, 16, "unproved"),
     "proof of a bound": (BITS + cell("assert_within(a, b, 1)", CHECK), 16, "unproved"),
     "plain assertion": (BITS + cell("assert a.equal(b)", CHECK), 16, "unproved"),
@@ -146,6 +147,7 @@ SOUND = {
     + cell("assert f(a) == b", CHECK),
     "change": "It changes between runs.\n\n" + cell("assert a != b", CHECK),
     "NaN": cell("assert a != a", CHECK),
+    "prices": "Guess: [\\$5; \\$1; *two*]{.choices}\n",
     "negated claim": "## Bits\n\nThey are not equal in every bit.\n",
 }
 

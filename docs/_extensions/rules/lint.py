@@ -9,6 +9,7 @@ RULES = (
     text.long_page,
     text.typed_time,
     text.unproved,
+    text.eaten_answer,
     numbers.untraced,
     versions.typed_version,
     code.threads,

@@ -22,6 +22,7 @@ EQUAL_BITS = re.compile(
 NEGATION = re.compile(r"\bnot\b[^,;:]*$")
 EXEMPT_SECTIONS = ("remember", "exercise", "solution", "where it matters", "sources", "can now say")
 FOLD = re.compile(r"^(:{3,})\{(?!admonition|note|tip|warning).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+CHOICES = re.compile(r"\[([^]]*)\]\{\.choices\}")
 WORD = re.compile(r"\w[\w'’.,-]*")
 
 
@@ -75,6 +76,15 @@ def unproved(page: Page) -> Findings:
         if not any(map(_compares_bits, proofs)):
             message = "the sentence claims equal bits, and no cell right below it compares bits"
             yield line.number, f"{message}; add assert_bitwise_equal there, or link to the proof"
+
+
+def eaten_answer(page: Page) -> Findings:
+    """Find answers to a guess with characters that are read as math, code or markup."""
+    for number, line in enumerate(page.text.splitlines(), start=1):
+        for answers in CHOICES.findall(line):
+            if mark := re.search(r"[$`{<]", re.sub(r"\\.", "", answers)):
+                message = f"{mark[0]!r} is markup in the answers {answers!r}, and eats their text"
+                yield number, f"{message}; write a backslash before it"
 
 
 def is_exempt(line: Line) -> bool:
