@@ -19,7 +19,7 @@ return [...document.querySelectorAll("{MARKERS}")].map(marker =>
 def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emulate):
     """Markers are at the rows of the step; the button plays all steps.
 
-    Without motion it shows the last step at once.
+    Without motion it shows the last step at once, from there the first one before.
     """
     frames = [
         [[float(x) for x in row.split()] for row in marker["data-frames"].split(";")[1:]]
@@ -40,6 +40,10 @@ def test_a_slider_and_a_button_show_the_steps_of_a_training(browser, site, emula
     assert (slider.accessible_name, slider.get_attribute("aria-valuetext")) == ("Step", "step 20")
     slider.send_keys(Keys.HOME)
     find(browser, ".frames button").click()
+    assert_shown(-1, "step 200")
+    play = "arguments[0].click(); return arguments[1].textContent"
+    assert browser.execute_script(play, find(browser, ".frames button"), label) == "step 0"
+    wait(browser, "arguments[0].textContent === 'step 200'", label)
     assert_shown(-1, "step 200")
     emulate(prefers_reduced_motion="no-preference")
     slider.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)  # the button plays the steps from here

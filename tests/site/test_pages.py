@@ -177,7 +177,7 @@ def test_getting_started_names_the_wheel_and_the_menu_of_downloads(pages, site):
     wheel = command.get_text().removeprefix("python -m pip install ").strip()
     assert zipfile.is_zipfile(site / wheel)
     text = SOURCES["getting-started"].read_text("utf-8")
-    (name,) = re.findall(r"^\*(\w+)\*, at the top of each page", text, re.M)
+    (name,) = re.findall(r"press \*(\w+)\* at its top", text, re.M)
     assert page.select_one("button.take-away").get_text(strip=True) == name
     links = page.select("#take-away a")
     assert "Notebook" in {link.get_text() for link in links}
