@@ -307,7 +307,10 @@ def test_clicks_change_the_line_and_the_verdict(browser, site, page):
         assert browser.execute_script("return document.getAnimations().length") == 0
         if selector == switch("condition", "counts"):
             factors = [part.text for part in figure.find_elements("css selector", ".factor")]
-            assert factors[:4] == ["0 ×", "1 ×", "1 ×", "0 ×"]
+            assert factors[:4] == ["0 ×", "1 ×", "1 ×", "0 ×"]  # what the bag gets
+            assert factors[4:] == ["0", "3", "2", "0"]
+            captions = [part.text for part in figure.find_elements("css selector", "caption")]
+            assert captions[1:] == ["bag: each row once", "multiply by the counts"]
     if page == BAG:
         find(figure, ".asked li:first-child input").send_keys(Keys.BACKSPACE, "1")
         expected = "Without the counts $5, 1.50 kg; with them $7, 2.50 kg."
