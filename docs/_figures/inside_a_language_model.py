@@ -80,11 +80,8 @@ def _draw_table(sheet: Sheet, inputs: list[int], row_numbers: list[int], vocab_s
     sheet.arrow((middle, 10.45), (arrow_end, 10.45))
 
 
-def draw_writing(texts: Mapping[int | str, Mapping[str, str]]) -> Drawing:
-    """Draw what models write at several steps, with marks where they differ from the first.
-
-    A step is a number, or a name that frames.js has.
-    """
+def draw_writing(texts: Mapping[str, Mapping[str, str]]) -> Drawing:
+    """Draw what models write at each step, named in frames.js, and mark what the first does not."""
     steps = [*texts]
     groups = []
     sentences = []
@@ -113,7 +110,7 @@ def draw_writing(texts: Mapping[int | str, Mapping[str, str]]) -> Drawing:
         groups.append(f'<g opacity="{opacity}" data-frames="opacity;{shown}">{"".join(lines)}</g>')
         height = max(height, y - LINE_HEIGHT / 2)
         phrases = "; ".join(f"{' and '.join(n)}: “{text}”" for text, n in names.items())
-        sentences.append(f"Step {step:,}, {phrases}." if isinstance(step, int) else f"{phrases}.")
+        sentences.append(f"{phrases}.")
     style = f"fill: {INK}; font-size: 13px"
     elements = f'<g style="{style}">{"".join(groups)}</g>'
     return to_steps(RIGHT, height, steps, " ".join(sentences), elements)

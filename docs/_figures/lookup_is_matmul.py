@@ -127,7 +127,8 @@ def _measure_strays(
     """
     away = np.linalg.norm(np.maximum(np.abs(spots[:, None] - points) - half, 0), axis=2)
     lead = np.delete(away, k, axis=1) - away[:, [k]]
-    return np.clip(1 - lead / 4, 0, 2).sum(1)
+    strays: np.ndarray = np.clip(1 - lead / 4, 0, 2).sum(1)
+    return strays
 
 
 def _write_frames(**values: np.ndarray) -> str:
