@@ -22,12 +22,14 @@ def lock_build(app: Sphinx, _config: Config) -> None:
         lock.acquire()
     app.lookup_lock = lock  # type: ignore[attr-defined]  # held until the build has finished
     if _failed_builds(app):
+        cache = get_cache(app.config.nb_execution_cache_path)
         try:  # to read the cache of executed pages
-            cache = get_cache(app.config.nb_execution_cache_path)
             for record in cache.list_cache_records():
                 cache.get_cache_bundle(record.pk)
         except Exception:  # a damaged database or notebook raises many types
             shutil.rmtree(app.config.nb_execution_cache_path, ignore_errors=True)
+        finally:
+            cache.db.dispose()  # closes its connections
 
 
 def reread_after_failure(app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> set[str]:
