@@ -18,7 +18,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 sys.path.append(str(Path(__file__).parents[1]))
-from _extensions.claims.checks import HOLDS, KINDS
+from _extensions.claims.checks import HOLDS, KINDS, WITH_RECORDING
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "build" / "gettext"
@@ -75,7 +75,7 @@ def add_code_messages(template: Path) -> None:
         for path, line, text, *_ in messages:
             catalog.add(str(text), locations=[(f"docs/{folder}/{path}", line)])
     # A page gives the last one to its explorer.
-    for message in (HOLDS, *KINDS.values(), "price in $, mass in kg"):
+    for message in (HOLDS, WITH_RECORDING, *KINDS.values(), "price in $, mass in kg"):
         catalog.add(message)
     with template.open("wb") as file:
         write_po(file, catalog, width=0)
