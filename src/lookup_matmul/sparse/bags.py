@@ -124,7 +124,7 @@ def read_rows(
         bags = _from_scipy(rows, copy)
     else:
         remedy = "convert an array of values with scipy.sparse.csr_array(rows)"
-        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iub":
+        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
             remedy += f", or {IDS_REMEDY.format('torch.from_numpy(rows)', rows.ndim - 1)}"
         raise TypeError(
             f"rows is a {type(rows).__name__}, expected a SciPy CSR matrix, a torch tensor "
@@ -157,11 +157,10 @@ def _from_torch(rows: torch.Tensor) -> Bags:
             lengths = "torch.tensor([0, *map(len, rows.unbind())]).cumsum(0)"
             remedy = f"pass (torch.cat(rows.unbind()), {lengths}) for ids"
         else:
-            matrix = "rows" if rows.dim() == 2 else "rows.unsqueeze(0)"
-            if rows.dim() > 2:
-                matrix = "rows.flatten(0, -2)"
+            matrix = {1: "rows.unsqueeze(0)", 2: "rows"}.get(rows.dim(), "rows.flatten(0, -2)")
             remedy = f"convert it with {matrix}.to_sparse_csr()"
-            if rows.layout is torch.strided and not rows.is_floating_point():
+            may_be_ids = not rows.is_floating_point() and rows.dtype != torch.bool
+            if rows.layout is torch.strided and may_be_ids:
                 remedy += f" if these are counts, or {IDS_REMEDY.format('rows', rows.dim() - 1)}"
         raise TypeError(
             f"rows is a tensor of layout {rows.layout} and shape {shape}, expected "

@@ -158,6 +158,14 @@ HELD = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("rows", [np.ones((2, 2), bool), torch.ones(2, 2, dtype=torch.bool)])
+def test_a_mask_is_not_offered_as_ids(rows):
+    """Its columns are the ids; read as ids, True would be row 1."""
+    with pytest.raises(TypeError, match="csr") as error:
+        to_bags(rows)
+    assert "if they are ids" not in str(error.value)
+
+
 @pytest.mark.parametrize("k", range(len(HELD)))
 def test_the_step_that_the_message_names_converts_the_rows(k):
     """Whoever follows it has the rows that were meant."""
