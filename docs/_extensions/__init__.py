@@ -4,6 +4,7 @@ No other file calls ``app.connect``. Handlers of one event run by ascending prio
 theme and the other extensions use 500 unless a comment says otherwise.
 """
 
+import gc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from zlib import crc32
 
 import pybtex.plugin
+from myst_parser.mdit_to_docutils import base
 from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
@@ -41,6 +43,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("source-read", 0, pages.replace_source),  # before any other extension sees the text
     ("source-read", 510, report.warn_of_findings),
     ("doctree-read", 520, messages.translate_drawings),
+    ("doctree-read", 525, messages.detach_messages),
     ("doctree-read", 530, claims.record_claims),
     ("doctree-read", 540, symptoms.record_entries),  # after checks are folded
     ("doctree-read", 550, explorer.wrap_figures),
@@ -72,9 +75,12 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
 
 def setup(app: Sphinx) -> dict[str, int]:
     """Register handlers, nodes, directives and scripts; no extension here reads in parallel."""
+    gc.set_threshold(100_000, 50, 100)  # collections took a tenth of the time
     app.setup_extension("myst_nb")
     # pybtex reads the files of all distributions for each citation and each source.
     pybtex.plugin.entry_points = cache(pybtex.plugin.entry_points)
+    # MyST makes the settings of an empty document for each page and each translated message.
+    base.get_default_settings = cache(base.get_default_settings)  # type: ignore
     app.add_config_value("languages", {}, "env", dict)
     app.add_builder(builder.TranslationBuilder, override=True)
     app.add_source_parser(messages.GlueAwareParser, override=True)

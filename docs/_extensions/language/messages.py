@@ -17,8 +17,11 @@ from typing import Any
 
 from babel.messages.pofile import read_po
 from docutils import nodes
+from markdown_it import MarkdownIt
 from myst_nb.ext.glue import extract_glue_data_cell
 from myst_nb.sphinx_ import Parser
+from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
+from myst_parser.parsers.mdit import create_md_parser
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.locale import init
@@ -114,8 +117,25 @@ class GlueAwareParser(Parser):  # type: ignore[misc]  # MyST-NB has no types
         env = document.settings.env
         client = SimpleNamespace(glue_data=_glue_data(env.app, env.current_document.docname))
         document["nb_renderer"] = SimpleNamespace(renderer=SimpleNamespace(nb_client=client))
-        super().parse(inputstring, document)
+        parser = _make_message_parser(env.app)
+        parser.options["document"] = document
+        parser.render(inputstring)
         del document["nb_renderer"]
+
+
+@cache
+def _make_message_parser(app: Sphinx) -> MarkdownIt:
+    """Return one parser for all messages, since MyST takes longer to make it than to use it."""
+    return create_md_parser(app.env.myst_config, SphinxRenderer)  # type: ignore[attr-defined]
+
+
+def detach_messages(_app: Sphinx, doctree: nodes.document) -> None:
+    """Have all nodes name the page as their document.
+
+    Those of translated messages name a document for each message, and Sphinx would store these.
+    """
+    for node in doctree.findall():
+        node.document = doctree
 
 
 @cache
