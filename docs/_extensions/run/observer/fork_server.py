@@ -4,6 +4,7 @@ Each line of standard input is JSON with the arguments, the environment and the 
 the answer is a line with the number of its process. ``forked_kernel.py`` asks.
 """
 
+import gc
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 import disturb  # type: ignore[import-not-found]  # noqa: F401
+import ipykernel.debugger  # noqa: F401  # which each kernel imports
 import matplotlib.backends.backend_svg
 import matplotlib.style  # noqa: F401
 import scipy.sparse.linalg  # noqa: F401
@@ -23,6 +25,7 @@ from ipykernel.kernelapp import IPKernelApp
 def main() -> None:
     """Fork a kernel for each line until standard input ends."""
     signal.signal(signal.SIGCHLD, reap)
+    gc.freeze()  # else a collection in a kernel copies all pages of memory that it shares
     for line in sys.stdin:
         pid = os.fork()
         if not pid:
