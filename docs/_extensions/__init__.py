@@ -49,6 +49,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("doctree-read", 550, explorer.wrap_figures),
     ("env-updated", 510, ledger.find_pages_with_totals),
     ("env-updated", 520, symptoms.find_pages_with_lists),
+    ("write-started", 500, guard.lock_site),
     ("doctree-resolved", 300, index.store_entries),  # before lists repeat text of other pages
     ("doctree-resolved", 510, ledger.fill_in_totals),
     ("doctree-resolved", 520, symptoms.fill_in_lists),
@@ -62,6 +63,7 @@ EVENTS: list[tuple[str, int, Callable[..., Any]]] = [
     ("html-page-context", 440, index.insert_finder),
     ("html-page-context", 450, published.add_page_description),
     ("html-page-context", 900, page_head.select_scripts),  # after the theme added its scripts
+    ("build-finished", 0, guard.lock_site),  # of a build that writes no page
     ("build-finished", 910, wheel.build_wheel),  # after the theme copied its files
     ("build-finished", 930, published.complete_404_page),
     ("build-finished", 935, published.write_lists),

@@ -8,21 +8,38 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
 
 SPHINX = ["sphinx-build", "--quiet", "-n", "-W", "--keep-going", "-b", "html", "docs"]
 SUPPRESSED = "mystnb.exec,ref,toc,myst.xref_missing,bibtex"
+EXECUTED = "The outputs of all pages are current.\n"  # as execute.py prints it
 
 
 def build_site(*options: str) -> int:
-    """Build each language until one fails, with the same executed pages; return the exit code."""
+    """Build the English site, and the others from the same executed pages; return an exit code."""
+    command = [*SPHINX, "-t", "multilingual", *options]
+    translations: list[Popen[str]] = []
+    english_options = ["build/html", "-d", "build/doctrees"]
+    with Popen([*command, *english_options], stdout=PIPE, text=True) as english:
+        for line in english.stdout or ():
+            print(line, end="", flush=True)
+            if line == EXECUTED:  # pages of other languages are read while these are written
+                translations = start_translations(command)
+    outputs = [process.communicate()[0] for process in translations]
+    if english.returncode:  # which translations would repeat
+        return english.returncode
+    print(*outputs, sep="", end="")
+    return next(filter(None, (process.returncode for process in translations)), 0)
+
+
+def start_translations(command: list[str]) -> list[Popen[str]]:
+    """Start the build of each language of ``conf.py`` beside English."""
     languages: dict[str, str] = runpy.run_path("docs/conf.py")["languages"]
-    builds = [["build/html", "-d", "build/doctrees"]]
-    for name, folder in languages.items():
-        doctrees = f"build/doctrees-{folder}"
-        builds.append([f"build/html/{folder}", "-d", doctrees, "-D", f"language={name}"])
-    command = [*SPHINX, "-t", "multilingual"]
-    codes = (subprocess.run([*command, *build, *options]).returncode for build in builds)
-    return next(filter(None, codes), 0)
+    builds = (
+        [f"build/html/{folder}", "-d", f"build/doctrees-{folder}", "-D", f"language={name}"]
+        for name, folder in languages.items()
+    )
+    return [Popen([*command, *build], stdout=PIPE, stderr=STDOUT, text=True) for build in builds]
 
 
 def build_page(page: str, *options: str) -> int:

@@ -1,5 +1,6 @@
 """Chinese pages: the same code and outputs, complete catalogs, links to English pages, search."""
 
+import pickle
 import re
 import tomllib
 from pathlib import Path
@@ -147,6 +148,13 @@ def test_the_chinese_site_has_translated_pages_only(site):
     pages = {p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.html")}
     assert pages == {*PAGES, "search"}
     assert not list(folder.rglob("*.whl"))
+
+
+def test_a_stored_page_names_itself_as_the_document_of_its_messages():
+    """Each message is parsed as a document of its own, which the page would store, too."""
+    page = ROOT / "build" / "doctrees-zh" / "tutorials" / "lookup-is-matmul.doctree"
+    doctree = pickle.loads(page.read_bytes())
+    assert {id(node.document) for node in doctree.findall()} == {id(doctree)}
 
 
 def test_words_in_figures_are_translated_around_their_numbers():

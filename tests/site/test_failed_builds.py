@@ -13,7 +13,7 @@ from _extensions.page_record import Run, read_page
 from _extensions.run import forked_kernel, guard
 from _extensions.run.kernel import prepare_kernels, run_page
 from _extensions.run.pages import store_execution
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
@@ -201,7 +201,7 @@ def test_a_build_waits_for_another_and_leaves_nothing_when_it_is_interrupted(cop
         copy.write(name, f"# {name}\n\n{cell(code.format(file=copy.root / f'pids-{name}'))}")
     lock = copy.root / "build" / "build.lock"
     lock.parent.mkdir()
-    index = f"# {'long, so that it runs first ' * 20}\nfrom filelock import FileLock\n\n"
+    index = f"# {'long, so that it runs first ' * 20}\nfrom filelock import FileLock, Timeout\n\n"
     index += f"try:\n    FileLock('{lock}', timeout=0).acquire()\n    is_held = False\n"
     index += "except TimeoutError:\n    is_held = True\nprint('held:', is_held)"
     copy.write("index", f"# Index\n\n{cell(index)}{TOCTREE}")
@@ -295,11 +295,27 @@ def test_a_cache_that_a_killed_build_damaged_is_removed(pattern, size, tmp_path)
     app.config.nb_execution_cache_path = str(cache)
     notebook = new_notebook(cells=[new_code_cell("1" * 1000, outputs=[])])
     store_execution(notebook, "page.md", str(cache), Run())
-    (tmp_path / "unfinished-html").touch()  # as a killed build leaves it
+    app.config.language = "en"
+    (tmp_path / "unfinished-html-en").touch()  # as a killed build leaves it
     for is_damaged in (False, True):
         if is_damaged:
             (path,) = cache.rglob(pattern)
             path.write_bytes(path.read_bytes()[:size])
-        guard.lock_build(app, None)
-        app.lookup_lock.release()
+        guard.lock_build(app, app.config)
+        app.lookup_locks[0].release()
         assert cache.exists() is not is_damaged
+
+
+def test_a_translation_is_read_but_not_written_beside_the_english_build(tmp_path):
+    """It is written into a folder of the English site."""
+    app = Mock(doctreedir=tmp_path / "doctrees-zh")
+    app.config.language = "zh_CN"
+    with FileLock(tmp_path / "build.lock"):
+        guard.lock_build(app, app.config)
+        site_lock, _ = app.lookup_locks
+        with pytest.raises(Timeout):
+            site_lock.acquire(timeout=0)
+    guard.lock_site(app)
+    assert site_lock.is_locked
+    guard.release_build(app, RuntimeError("the build failed"))
+    assert not any(lock.is_locked for lock in app.lookup_locks)

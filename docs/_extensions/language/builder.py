@@ -56,7 +56,7 @@ def set_base_address(_app: Sphinx, config: Config) -> None:
 
 def move_raw_outputs(app: Sphinx, env: BuildEnvironment, _docnames: list[str]) -> None:
     """Have MyST-NB write raw outputs beside the doctrees instead of into the English site."""
-    folder = Path(app.doctreedir).parent / "jupyter_execute"
+    folder = Path(app.doctreedir, "jupyter_execute")
     env.mystnb_config.output_folder = str(folder)  # type: ignore[attr-defined]
 
 

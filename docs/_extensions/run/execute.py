@@ -11,9 +11,11 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from _extensions.page_record import Page
+from _extensions.paths import is_source_language
 from _extensions.run import kernel
 from _extensions.run.pages import get_page, store_execution
 
+EXECUTED = "The outputs of all pages are current."  # build_site.py waits for this line
 MAX_KERNELS = min(max(os.cpu_count() or 1, 2), 4)  # each is a process that has imported torch
 
 
@@ -32,6 +34,8 @@ def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> N
     if pages := [page for page in pages if page.needs_execution]:
         # An interrupt cancels the tasks, and each of them ends its kernel then.
         asyncio.run(_execute(app, pages))
+    if is_source_language(app.config) and not any(page.run.failed for page in pages):
+        print(EXECUTED, flush=True)
 
 
 def _code_length(page: Page) -> int:

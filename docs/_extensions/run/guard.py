@@ -9,18 +9,23 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
+from _extensions.paths import is_source_language
 
-def lock_build(app: Sphinx, _config: Config) -> None:
-    """Wait for another build of this clone, then repair the cache if a build was killed."""
+
+def lock_build(app: Sphinx, config: Config) -> None:
+    """Wait for another build of these pages, then repair the cache if a build was killed."""
     build_folder = Path(app.doctreedir).parent
     build_folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(build_folder / "build.lock")
+    site_lock = FileLock(build_folder / "build.lock")
+    reading_lock = site_lock
+    if not is_source_language(config):  # it is read while the English site is built
+        reading_lock = FileLock(f"{app.doctreedir}.lock")
+    app.lookup_locks = (site_lock, reading_lock)  # type: ignore[attr-defined]
     try:
-        lock.acquire(timeout=0)
+        reading_lock.acquire(timeout=0)
     except Timeout:
         print(f"Another build is writing to {build_folder}; waiting for it to end.", flush=True)
-        lock.acquire()
-    app.lookup_lock = lock  # type: ignore[attr-defined]  # held until the build has finished
+        reading_lock.acquire()
     if _failed_builds(app):
         cache = get_cache(app.config.nb_execution_cache_path)
         try:  # to read the cache of executed pages
@@ -30,6 +35,13 @@ def lock_build(app: Sphinx, _config: Config) -> None:
             shutil.rmtree(app.config.nb_execution_cache_path, ignore_errors=True)
         finally:
             cache.db.dispose()  # closes its connections
+
+
+def lock_site(app: Sphinx, *_args: object) -> None:
+    """Wait for the build of the English site, into whose folder a translation is written."""
+    site_lock, _ = app.lookup_locks  # type: ignore[attr-defined]
+    if not site_lock.is_locked:
+        site_lock.acquire()
 
 
 def reread_after_failure(app: Sphinx, env: BuildEnvironment, *_changes: set[str]) -> set[str]:
@@ -50,7 +62,8 @@ def release_build(app: Sphinx, exception: Exception | None) -> None:
     """Remove the marker of a failed build if this one succeeded, and let the next one start."""
     if exception is None and app._warncount == 0:
         _failure_marker(app).unlink(missing_ok=True)
-    app.lookup_lock.release()  # type: ignore[attr-defined]
+    for lock in app.lookup_locks:  # type: ignore[attr-defined]
+        lock.release(force=True)
 
 
 def _failure_marker(app: Sphinx) -> Path:
@@ -59,5 +72,5 @@ def _failure_marker(app: Sphinx) -> Path:
 
 
 def _failed_builds(app: Sphinx) -> list[Path]:
-    """Return the markers of all builders and languages, since builds share doctrees and cache."""
-    return list(Path(app.doctreedir).parent.glob("unfinished-*"))
+    """Return the markers of all builders of this language, since they share doctrees."""
+    return list(Path(app.doctreedir).parent.glob(f"unfinished-*-{app.config.language}"))

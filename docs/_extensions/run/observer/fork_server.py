@@ -18,7 +18,7 @@ import matplotlib.backends.backend_svg
 import matplotlib.style  # noqa: F401
 import scipy.sparse.linalg  # noqa: F401
 import sitecustomize  # type: ignore[import-not-found]
-import torch._dynamo  # noqa: F401  # which the first optimizer imports
+import torch._dynamo  # which the first optimizer imports
 import torch._inductor.compile_fx  # noqa: F401  # which torch.compile imports
 from ipykernel.kernelapp import IPKernelApp
 
