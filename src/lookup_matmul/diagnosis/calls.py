@@ -90,13 +90,8 @@ def _watched(module: nn.Module, begin: Hook, end: Hook) -> Iterator[None]:
     """Call functions before and after each forward of a module; its other hooks are in between."""
     compiled = getattr(module, "_compiled_call_impl", None)
     if compiled is None:
-        handles = [
-            module.register_forward_pre_hook(begin, prepend=True, with_kwargs=True),
-            module.register_forward_hook(end, with_kwargs=True),
-        ]
-        with ExitStack() as stack:
-            for handle in handles:
-                stack.callback(handle.remove)
+        before = module.register_forward_pre_hook(begin, prepend=True, with_kwargs=True)
+        with before, module.register_forward_hook(end, with_kwargs=True):
             yield
         return
 
