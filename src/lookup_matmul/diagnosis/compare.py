@@ -4,35 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import torch
 
-from lookup_matmul.diagnosis import numbers, options, tables
-from lookup_matmul.diagnosis.agreement import (
-    compare_gradients,
-    compare_outcomes,
-    compare_outputs,
-    is_representative,
-)
+from lookup_matmul.diagnosis import agreement, numbers, options, patterns, report, tables
 from lookup_matmul.diagnosis.case import Case, Remedy, apply_remedies
-from lookup_matmul.diagnosis.inputs import (
-    Layer,
-    read_case,
-    read_heads,
-    read_side,
-    read_tolerance,
-)
-from lookup_matmul.diagnosis.patterns import note_functions, note_ids_like_rows, note_pattern
-from lookup_matmul.diagnosis.report import (
-    BITS,
-    NOT_COMPARABLE,
-    VALUE,
-    Agreement,
-    Cause,
-    Comparison,
-    agrees_at_least,
-)
+from lookup_matmul.diagnosis.inputs import Layer, read_case, read_heads, read_side, read_tolerance
+from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison, agrees_at_least
 from lookup_matmul.sparse.bags import Rows
 
 # In the order in which their remedies are applied.
@@ -112,29 +92,29 @@ def _compare(case: Case, with_gradients: bool) -> Comparison:
     case = read_heads(case)
     # A lookup reads only the rows of the ids, a product every row.
     case = case.read([side for side in case.with_table if side.kind != "Linear"])
-    before = compare_outputs(case)
+    before = agreement.compare_outputs(case)
     part = case
     if with_gradients or not agrees_at_least(before):
         part = case.read(case.with_table)
-        if not is_representative(part, case):
+        if not agreement.is_representative(part, case):
             part = case.read(case.with_table, every_row=True)
-    outputs, repaired = _explain(before, part, _propose, compare_outputs)
+    outputs, repaired = _explain(before, part, _propose, agreement.compare_outputs)
     causes = outputs.causes
-    notes = [*case.notes, *note_ids_like_rows(case)]
-    if not causes and outputs.verdict == NOT_COMPARABLE:  # no valid id is left to try
+    notes = [*case.notes, *patterns.note_ids_like_rows(case)]
+    if not causes and outputs.verdict == report.NOT_COMPARABLE:  # no valid id is left to try
         causes = tuple(r.describe(verified=False) for r in options.out_of_range_ids(case))
     causes = (*_find_unrepeatable(case), *causes)
     if not agrees_at_least(before):
-        notes += note_functions(case)
+        notes += patterns.note_functions(case)
         if not causes or any(cause.name == "weights" for cause in causes):
-            notes += note_pattern(case)
+            notes += patterns.note_pattern(case)
     if not outputs.candidates and len({side.whole.shape[1] for side in case.with_table}) > 1:
         heads = ", so pass the weights of two heads" if len(case.products) == 2 else ""
         notes.append(f"the embedding dimensions differ, which no remedy fixes{heads}")
     gradients = None
-    if with_gradients and agrees_at_least(outputs.after, VALUE):
-        before = compare_gradients(repaired)
-        gradients, _ = _explain(before, repaired, _propose_for_gradients, compare_gradients)
+    if with_gradients and agrees_at_least(outputs.after, report.VALUE):
+        measure = agreement.compare_gradients
+        gradients, _ = _explain(measure(repaired), repaired, _propose_for_gradients, measure)
     elif with_gradients:
         notes.append("the gradients were not compared, since the outputs do not agree")
     return replace(outputs, causes=causes, notes=tuple(notes), gradients=gradients)
@@ -151,7 +131,8 @@ def _explain(
         return Comparison(before, before), case
     names: dict[str, None] = {}
     # A remedy that leaves only signs of zeros is worth naming, unless these were all that differed.
-    for verdict in (BITS,) if agrees_at_least(before, VALUE) else (BITS, VALUE):
+    weakest = report.BITS if agrees_at_least(before, report.VALUE) else report.VALUE
+    for verdict in dict.fromkeys([report.BITS, weakest]):
         for arrangement, arranged, remedies in propose(case):
             names |= dict.fromkeys(remedy.name for remedy in (*arrangement, *remedies))
             if agrees_at_least(measure(apply_remedies(arranged, remedies)), verdict):
@@ -189,7 +170,7 @@ def _propose(case: Case) -> Iterator[Proposal]:
     arrangements.sort(key=lambda pair: pair[1].b.order is None)
     for arrangement, arranged in arrangements if not case.callables else ():
         for causes in (OPTIONS, (*OPTIONS, numbers.special_numbers)):
-            for copy in (tables.copy_to_b, tables.copy_to_a):
+            for copy in (partial(tables.copy_table, target) for target in ("b", "a")):
                 yield Proposal(arrangement, arranged, _find_remedies(arranged, [*causes, copy]))
 
 
@@ -212,7 +193,7 @@ def _find_for_function(case: Case) -> Iterator[list[Remedy]]:
 def _find_unrepeatable(case: Case) -> Iterator[Cause]:
     again = replace(case, call_cache={})
     for side in case.callables:
-        repeat = compare_outcomes(case.run(side), again.run(side), case.tolerance)
+        repeat = agreement.compare_outcomes(case.run(side), again.run(side), case.tolerance)
         if case.run(side).failure or agrees_at_least(repeat):
             continue
         evidence = f"{side.label} gives another output when called again"

@@ -1,6 +1,6 @@
 """Causes that the options and the input tell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from operator import methodcaller
@@ -64,21 +64,17 @@ GRADIENT_OPTIONS = (
 )  # fmt: skip
 
 
-def output_options(case: Case) -> Iterator[Remedy]:
-    return _set_options(case, OUTPUT_OPTIONS)
-
-
-def gradient_options(case: Case) -> Iterator[Remedy]:
-    return _set_options(case, GRADIENT_OPTIONS)
-
-
-def _set_options(case: Case, options: tuple[Option, ...]) -> Iterator[Remedy]:
+def _set_options(options: Iterable[Option], case: Case) -> Iterator[Remedy]:
     for option in options:
         sides = [side for side in case.sides if getattr(side, option.name) != option.plain_value]
         if sides and getattr(case, option.condition):
             evidence = " and ".join(option.evidence.format(case=case, side=side) for side in sides)
             change = methodcaller("change_both", **{option.name: option.plain_value})
             yield Remedy(option.cause, option.advice, evidence, change)
+
+
+output_options = partial(_set_options, OUTPUT_OPTIONS)
+gradient_options = partial(_set_options, GRADIENT_OPTIONS)
 
 
 def out_of_range_ids(case: Case) -> Iterator[Remedy]:

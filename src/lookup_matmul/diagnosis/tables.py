@@ -187,15 +187,10 @@ def _count_differing(case: Case) -> torch.Tensor:
     return counts
 
 
-def copy_to_b(case: Case) -> Iterator[Remedy]:
-    return _copy_table(case, case.a, case.b)
+def copy_table(target_name: str, case: Case) -> Iterator[Remedy]:
+    target = getattr(case, target_name)
+    source = case.opposite(target)
 
-
-def copy_to_a(case: Case) -> Iterator[Remedy]:
-    return _copy_table(case, case.b, case.a)
-
-
-def _copy_table(case: Case, source: Side, target: Side) -> Iterator[Remedy]:
     def copy(case: Case) -> Case:
         table = getattr(case, target.name).table.clone()
         copied = getattr(case, source.name).table[case.shared_rows]
