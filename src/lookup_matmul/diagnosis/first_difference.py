@@ -8,17 +8,12 @@ from typing import Any
 
 from torch import nn
 
+from lookup_matmul.diagnosis import pairs
 from lookup_matmul.diagnosis.agreement import compare_outcomes
 from lookup_matmul.diagnosis.calls import Call, Calls, record_both
 from lookup_matmul.diagnosis.case import Outcome
 from lookup_matmul.diagnosis.inputs import read_tolerance
-from lookup_matmul.diagnosis.pairs import (
-    Names,
-    find_lost_ties,
-    is_compiled,
-    name_types,
-    pair_modules,
-)
+from lookup_matmul.diagnosis.pairs import Names
 from lookup_matmul.diagnosis.report import DIFFERENT, Agreement, Tolerance
 from lookup_matmul.inputs import check_type
 from lookup_matmul.models import Leaves
@@ -92,8 +87,8 @@ Its inputs agree.
         check_type(argument, model, nn.Module, "compare takes tables and functions")
     tolerance = read_tolerance(atol, rtol)
     names = {} if names is None else names
-    pairs = pair_modules(model_a, model_b, names)
-    a, b = record_both(model_a, model_b, pairs, inputs, keywords)
+    modules = pairs.pair_modules(model_a, model_b, names)
+    a, b = record_both(model_a, model_b, modules, inputs, keywords)
     common = [call for call in a.outputs if call in b.outputs]
     if not any(a.outputs[call].tensors and b.outputs[call].tensors for call in common):
         kinds = sorted({leaves.kind.__name__ for leaves in a.outputs.values()})
@@ -101,15 +96,15 @@ Its inputs agree.
             f"the modules of model_a return {' and '.join(kinds) or 'nothing'}, expected a tensor "
             "or a number somewhere in the outputs of both models; return one."
         )
-    ties = list(find_lost_ties(model_a, model_b, names))
+    ties = list(pairs.find_lost_ties(model_a, model_b, names))
     for call in common:
         if difference := _compare(a.outputs[call], b.outputs[call], tolerance):
             parent, notes = _compare_inputs(call, a, b, tolerance)
             notes += [*_note_modes(call, a, b), *_note_missing_calls(call, a, b)]
-            notes += _note_values(a.outputs[call], pairs[call[0]])
+            notes += _note_values(a.outputs[call], modules[call[0]])
             notes += [f"Besides, {sentence}." for _, _, sentence in ties]
             name, count = call
-            types = name_types(*pairs[name])
+            types = pairs.name_types(*modules[name])
             return ModuleDifference(name, count, types, *difference, parent, tuple(notes))
     if not ties:
         return None
@@ -180,7 +175,7 @@ def _note_values(output: Leaves, modules: tuple[nn.Module, nn.Module]) -> Iterat
     if output.others:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(output.others.items()))
         yield f"Not compared: {counts}."
-    if any(map(is_compiled, modules)):
+    if any(map(pairs.is_compiled, modules)):
         yield "Of a compiled module, the modules inside were not compared."
 
 
