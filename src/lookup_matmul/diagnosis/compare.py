@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 
@@ -15,8 +15,9 @@ from lookup_matmul.diagnosis.inputs import Layer, read_case, read_heads, read_si
 from lookup_matmul.diagnosis.report import Agreement, Cause, Comparison, agrees_at_least
 from lookup_matmul.sparse.bags import Rows
 
+Search: TypeAlias = Callable[[Case], Iterator[Remedy]]
 # In the order in which their remedies are applied.
-OPTIONS = (
+OPTIONS: tuple[Search, ...] = (
     options.out_of_range_ids, options.row_width, options.dtype, options.autocast,
     options.output_options, options.bias, options.padding_row, options.max_norm,
 )  # fmt: skip
@@ -169,9 +170,9 @@ def _propose(case: Case) -> Iterator[Proposal]:
     # Copied weights would hide an order, so tables that have one are arranged first.
     arrangements.sort(key=lambda pair: pair[1].b.order is None)
     for arrangement, arranged in arrangements if not case.callables else ():
-        for causes in (OPTIONS, (*OPTIONS, numbers.special_numbers)):
+        for searches in (OPTIONS, (*OPTIONS, numbers.special_numbers)):
             for copy in (partial(tables.copy_table, target) for target in ("b", "a")):
-                yield Proposal(arrangement, arranged, _find_remedies(arranged, [*causes, copy]))
+                yield Proposal(arrangement, arranged, _find_remedies(arranged, [*searches, copy]))
 
 
 def _find_for_tables(case: Case) -> Iterator[list[Remedy]]:
@@ -203,13 +204,11 @@ def _find_unrepeatable(case: Case) -> Iterator[Cause]:
         yield Cause("not repeatable", evidence, advice, verified=False)
 
 
-def _find_remedies(
-    case: Case, causes: Iterable[Callable[[Case], Iterator[Remedy]]]
-) -> list[Remedy]:
+def _find_remedies(case: Case, searches: Iterable[Search]) -> list[Remedy]:
     """Return the remedies for all causes, each sought with the remedies for earlier ones."""
     remedies: list[Remedy] = []
-    for find_causes in causes:
-        additional = [*find_causes(case)]
+    for search in searches:
+        additional = [*search(case)]
         case = apply_remedies(case, additional)
         remedies += additional
     return remedies
