@@ -16,12 +16,28 @@ Question = tuple[str, str, str, str, str]
 Group = tuple[Sequence[Question], str, str]  # questions, the last choice, its section
 
 
+class _Sheet(Sheet):
+    def box(self, x: float, row: float, text: str, section: str, is_choice: bool = False) -> None:
+        """Draw a box around lines of text, all of which leads to a section of the page."""
+        colors = (PICK, MARK) if is_choice else ("none", INK)
+        self.cell(x, row, BOX_WIDTH, height=BOX_HEIGHT, colors=colors, stroke_width=1.2)
+        first = len(self._texts)
+        lines = text.split("\n")
+        for k, line in enumerate(lines):
+            middle = row + BOX_HEIGHT / 2 + 0.75 * (k - (len(lines) - 1) / 2)
+            self.text(x + BOX_WIDTH / 2, middle, line, bold=is_choice)
+        area = f'<rect x="{x:g}" y="{row * ROW_HEIGHT:g}" width="{BOX_WIDTH:g}" '
+        area += f'height="{BOX_HEIGHT * ROW_HEIGHT:g}" fill="none" pointer-events="all"/>'
+        texts = "".join(self._texts[first:])
+        self._texts[first:] = [f'<a href="#{section}">{area}{texts}</a>']
+
+
 def draw_questions(groups: Mapping[str, Group]) -> Drawing:
     """Draw the questions of each heading, in which one answer leads right, and the choice below.
 
     Each box is a link to its section.
     """
-    sheet = Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT)
+    sheet = _Sheet(RIGHT + BOX_WIDTH + 2, ROW_HEIGHT)
     sentences = list[str]()
     y = 0.0
     for heading, (questions, last_choice, last_section) in groups.items():
@@ -29,8 +45,8 @@ def draw_questions(groups: Mapping[str, Group]) -> Drawing:
         y += 1.1
         for question, ending, choice, leading, section in questions:
             number = len(sentences) + 1
-            _draw_box(sheet, LEFT, y, f"{number}. {question}", section)
-            _draw_box(sheet, RIGHT, y, choice, section, is_choice=True)
+            sheet.box(LEFT, y, f"{number}. {question}", section)
+            sheet.box(RIGHT, y, choice, section, is_choice=True)
             middle = y + BOX_HEIGHT / 2
             below = y + BOX_HEIGHT
             sheet.arrow((LEFT + BOX_WIDTH, middle), (RIGHT, middle))
@@ -40,14 +56,6 @@ def draw_questions(groups: Mapping[str, Group]) -> Drawing:
             target = last_choice if question == questions[-1][0] else f"question {number + 1}"
             sentences.append(f"{number}. {question} {ending}: {choice}; {leading}: {target}.")
             y += STEP
-        _draw_box(sheet, LEFT, y, last_choice, last_section, is_choice=True)
+        sheet.box(LEFT, y, last_choice, last_section, is_choice=True)
         y += BOX_HEIGHT + 0.6
     return sheet.to_drawing(" ".join(sentences).replace("\n", " "))
-
-
-def _draw_box(
-    sheet: Sheet, x: float, y: float, text: str, section: str, is_choice: bool = False
-) -> None:
-    colors = (PICK, MARK) if is_choice else ("none", INK)
-    sheet.cell(x, y, BOX_WIDTH, height=BOX_HEIGHT, colors=colors, stroke_width=1.2)
-    sheet.link(x, y, BOX_WIDTH, BOX_HEIGHT, text.split("\n"), section, bold=is_choice)

@@ -15,6 +15,7 @@ from _figures import (
     where_equality_stops,
 )
 from _figures.table_of_a_language_model import draw_points
+from _figures.which_should_i_use import draw_questions
 from drawings import (
     assert_valid,
     attributes,
@@ -31,7 +32,7 @@ from served import DOCS, SOURCES
 from torch import nn
 
 from lookup_matmul import OneHotLinear, to_linear
-from lookup_matmul.figures import Drawing
+from lookup_matmul.figures import Drawing, draw_lookup
 
 SVG = re.compile(r'<svg [^>]*class="drawing".*?</svg>', re.DOTALL)
 LABEL = re.compile(r'aria-label="([^"]*)"')
@@ -183,3 +184,15 @@ def test_a_row_is_its_name_at_its_numbers_or_a_marker():
     assert values_at([*points[:, 0], x], svg, 0) == near([0, 0.1, 9, 0.05])
     assert values_at([*points[:, 1], y], svg, 1) == near([0, 0, 9, 0.01])
     assert at["digits"][1] < at["7"][1] < y < at["a"][1] < at["vowels"][1]
+
+
+def test_a_question_is_a_link_with_its_lines_and_their_area_and_its_drawing_is_no_image():
+    """The texts in it name it; a drawing without links is one image."""
+    question = ("Does it\nstill train?", "no", "quantize", "yes", "use-dtype")
+    drawing = draw_questions({"Memory": ([question], "keep it", "use-keep")})
+    assert_valid(drawing)
+    links = elements(drawing.svg, "a")
+    assert [link.get("href") for link in links] == ["#use-dtype", "#use-dtype", "#use-keep"]
+    assert ["".join(part.itertext()) for part in links[0]] == ["", "1. Does it", "still train?"]
+    assert 'role="group"' in drawing.svg
+    assert 'role="img"' in draw_lookup(torch.tensor([1]), POINTS).svg

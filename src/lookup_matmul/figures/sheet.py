@@ -109,28 +109,6 @@ class Sheet:
         if text:
             self.text(x + width / 2, row + height / 2, text, text_color, bold=bold)
 
-    def link(
-        self,
-        x: float,
-        row: float,
-        width: float,
-        height: float,
-        lines: Sequence[str],
-        target: str,
-        bold: bool = False,
-    ) -> None:
-        """Write lines in the middle of a rectangle, all of which leads to a section of the page."""
-        top = self._to_points(row)
-        edges = {"x": x, "y": top, "width": width, "height": self._to_points(row + height) - top}
-        area = " ".join(f'{name}="{_format(value)}"' for name, value in edges.items())
-        first = len(self._texts)
-        for k, line in enumerate(lines):
-            middle = row + height / 2 + 0.75 * (k - (len(lines) - 1) / 2)
-            self.text(x + width / 2, middle, line, bold=bold)
-        texts = "".join(self._texts[first:])
-        surface = f'<rect {area} fill="none" pointer-events="all"/>'
-        self._texts[first:] = [f'<a href="#{target}">{surface}{texts}</a>']
-
     def row(
         self,
         row: float,

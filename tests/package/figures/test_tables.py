@@ -110,16 +110,3 @@ def test_wide_outlines_cover_narrow_ones_and_colors_repeat():
     cells = elements(sheet.to_drawing("Two cells.").svg, "rect")
     assert [cell.get("x") for cell in cells] == ["50", "0"]
     assert id_colors(11) == id_colors(3) == (FILLS[3], STROKES[3])
-
-
-def test_a_link_has_its_lines_and_their_area_and_is_no_image():
-    """The texts in it name it; a drawing without links is one image."""
-    sheet = Sheet(120)
-    sheet.link(10, 0, 100, 2, ["Does it", "still train?"], "use-dtype")
-    drawing = sheet.to_drawing("A question.")
-    assert_valid(drawing)
-    (link,) = elements(drawing.svg, "a")
-    assert link.get("href") == "#use-dtype"
-    assert ["".join(part.itertext()) for part in link] == ["", "Does it", "still train?"]
-    assert 'role="group"' in drawing.svg
-    assert 'role="img"' in DRAWINGS["lookup"].svg
