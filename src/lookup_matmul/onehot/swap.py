@@ -119,13 +119,15 @@ def _swap_layers(
         outcomes |= dict.fromkeys(paths, compare_rows(name, one_hot_linear, table))
     for layer, paths in layer_names.items():
         _copy_attributes(layer, new_layers[layer])
-        _set_layer(model, paths, new_layers[layer])
+        for path in paths:
+            model.set_submodule(path, new_layers[layer])
     if before is not None:
         try:
             outcomes[""] = compare_runs(model, example, before)
         except ValueError:
             for layer, paths in layer_names.items():
-                _set_layer(model, paths, layer)
+                for path in paths:
+                    model.set_submodule(path, layer)
             raise
     return outcomes
 
@@ -174,9 +176,3 @@ def _copy_attributes(layer: nn.Module, new: nn.Module) -> None:
     # The same dictionaries of hooks, so that their handles still remove them.
     for name in attributes | {name for name in vars(layer) if "hook" in name}:
         setattr(new, name, getattr(layer, name))
-
-
-def _set_layer(model: nn.Module, paths: list[str], layer: nn.Module) -> None:
-    for path in paths:
-        parent, _, name = path.rpartition(".")
-        setattr(model.get_submodule(parent), name, layer)
