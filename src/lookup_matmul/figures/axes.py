@@ -1,12 +1,12 @@
 """Axes in the style of the site, and their conversion to SVG."""
 
-import hashlib
 import io
 import re
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter, NullLocator
@@ -30,7 +30,6 @@ SERIES_STYLES = [
 ]
 PLOT_STYLE = {
     "svg.fonttype": "none",  # text stays text: sharp, searchable, in the page's font
-    "svg.hashsalt": "lookup-matmul",  # makes the output reproducible
     "font.size": sheet.FONT_SIZE,
     "hatch.linewidth": 0.6,
     **dict.fromkeys(["axes.edgecolor", "xtick.color", "ytick.color"], sheet.LINE),
@@ -51,7 +50,8 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     buffer = io.StringIO()
     assert figure is not None
     _check_positions(ax)
-    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    with rc_context({"svg.hashsalt": alt}):  # ids that are reproducible, and unique on a page
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
     root = ElementTree.fromstring(buffer.getvalue().replace("xlink:href", "href"))  # as in SVG 2
     _remove_needless_elements(root, set(re.findall(r"#([\w.-]+)", buffer.getvalue())))
@@ -61,9 +61,6 @@ def to_drawing(ax: Axes, alt: str) -> sheet.Drawing:
     # Digits behind a hundredth of a point cannot be seen.
     svg = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), svg)
     svg = re.sub(r'(<text [^>]*?style=")', rf"\1{TEXT_OUTLINE}", svg)
-    # A prefix keeps ids unique where several drawings share a page.
-    prefix = f"d{hashlib.sha256(alt.encode()).hexdigest()[:8]}-"
-    svg = re.sub(r'\bid="|url\(#|href="#', rf"\g<0>{prefix}", svg)
     width, height = 72 * figure.get_size_inches()
     svg = sheet.to_svg(width, height + BOTTOM_MARGIN, alt, svg.removesuffix("</svg>"))
     return sheet.Drawing(svg, alt)
