@@ -91,9 +91,6 @@ def to_bags(rows: Rows, *, check: bool = True) -> Bags:
     Return :class:`Bags` that share memory with ``rows`` and have its dtypes; gradients flow to the
     values of a torch CSR tensor. SciPy arrays that are read-only or not contiguous are copied.
 
-    Counts may be integers of any width; those of 8 bits wrap beyond 127 or 255 where SciPy adds
-    duplicates, before they arrive here.
-
     Raise TypeError for rows of another type, format or dtype, ValueError for arrays that do not fit
     together (see :func:`check_bags`) or are not in native byte order, and for NaN, and IndexError
     for a column outside of the matrix; with ``check=False`` nothing is checked.
