@@ -100,10 +100,9 @@ Its inputs agree.
     for call in common:
         if difference := _compare(a.outputs[call], b.outputs[call], tolerance):
             parent, notes = _compare_inputs(call, a, b, tolerance)
-            notes += [*_note_modes(call, a, b), *_note_missing_calls(call, a, b)]
-            notes += _note_values(a.outputs[call], modules[call[0]])
-            notes += [f"Besides, {sentence}." for _, _, sentence in ties]
             name, count = call
+            notes += _list_notes(call, a, b, modules[name])
+            notes += [f"Besides, {sentence}." for _, _, sentence in ties]
             types = pairs.name_types(*modules[name])
             return ModuleDifference(name, count, types, *difference, parent, tuple(notes))
     if not ties:
@@ -157,23 +156,18 @@ def _is_paired(call: Call, a: Calls, b: Calls) -> bool:
     return tensors_a.keys() == tensors_b.keys() or shapes[0] == shapes[1]
 
 
-def _note_modes(call: Call, a: Calls, b: Calls) -> Iterator[str]:
+def _list_notes(call: Call, a: Calls, b: Calls, modules: tuple[nn.Module, ...]) -> Iterator[str]:
+    """Yield sentences on training modes, on missing calls, and on what was not compared."""
     if a.modes[call] != b.modes[call]:
         modes = ("train", "eval") if a.modes[call] else ("eval", "train")
         yield "It is in {}() in a, in {}() in b.".format(*modes)
-
-
-def _note_missing_calls(call: Call, a: Calls, b: Calls) -> Iterator[str]:
     for model, calls, others in (("model_b", a, b), ("model_a", b, a)):
         before = list(calls.outputs)[: list(calls.outputs).index(call)]
         if missing := [name for name, count in before if (name, count) not in others.outputs]:
             listing = ", ".join(map(_describe, missing[:3])) + (", …" if len(missing) > 3 else "")
             yield f"Before, {model} makes no call of {listing}."
-
-
-def _note_values(output: Leaves, modules: tuple[nn.Module, nn.Module]) -> Iterator[str]:
-    if output.others:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(output.others.items()))
+    if others := a.outputs[call].others:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(others.items()))
         yield f"Not compared: {counts}."
     if any(map(pairs.is_compiled, modules)):
         yield "Of a compiled module, the modules inside were not compared."
