@@ -19,6 +19,8 @@ import cloudpickle
 from lookup_matmul.sharded.worker import output_path, run_rank
 
 EXIT_TIMEOUT_S = 10.0  # for a process to exit by itself, however busy the machine
+# Imported once, by the fork server: each process would import torch._dynamo with its optimizer.
+PRELOAD = [run_rank.__module__, "torch._dynamo", "torch.distributed.fsdp"]
 GLOO_EXTRA_S = 3600.0  # added to the timeout of gloo, so that timeout_s always expires first
 
 
@@ -94,7 +96,7 @@ def _start_context() -> Any:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([run_rank.__module__])
+    context.set_forkserver_preload(PRELOAD)
     from multiprocessing import forkserver  # missing on Windows
 
     forkserver.ensure_running()  # thread-safe, unlike the first util.get_temp_dir()

@@ -1,7 +1,4 @@
-"""The process of one rank, which runs the function and counts the bytes that it sends.
-
-The fork server imports this module too, to preload torch.
-"""
+"""The process of one rank, which runs the function and counts the bytes that it sends."""
 
 import faulthandler
 import multiprocessing
@@ -94,9 +91,3 @@ def _exit_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
-
-
-if "multiprocessing.forkserver" in sys.orig_argv[-1]:  # true in the fork server only
-    import torch._dynamo  # otherwise imported by the first optimizer of each process
-    import torch.distributed.fsdp
-    import torch.distributed.tensor.parallel
