@@ -166,8 +166,8 @@ def _list_notes(call: Call, a: Calls, b: Calls, modules: tuple[nn.Module, ...]) 
         if missing := [name for name, count in before if (name, count) not in others.outputs]:
             listing = ", ".join(map(_describe, missing[:3])) + (", …" if len(missing) > 3 else "")
             yield f"Before, {model} makes no call of {listing}."
-    if others := a.outputs[call].others:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(others.items()))
+    if uncompared := a.outputs[call].others:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(uncompared.items()))
         yield f"Not compared: {counts}."
     if any(map(pairs.is_compiled, modules)):
         yield "Of a compiled module, the modules inside were not compared."
