@@ -1,7 +1,5 @@
 """Run a model on copies of what it may write to, and read the tensors in what it returns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Record what the modules of two models are passed and return."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager

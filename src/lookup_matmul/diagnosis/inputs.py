@@ -1,7 +1,5 @@
 """Read the layers, and the input once for both: ids, or sparse rows in any notation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

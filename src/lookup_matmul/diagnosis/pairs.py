@@ -1,7 +1,5 @@
 """Pair the modules of two models by name, and find the ties that only one of them has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Check that a layer holds a table that can be moved, and that a model can be swapped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from inspect import isfunction
 from typing import Any

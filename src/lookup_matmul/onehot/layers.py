@@ -1,6 +1,6 @@
 """Conversion between :class:`torch.nn.Embedding` and :class:`torch.nn.Linear`."""
 
-from __future__ import annotations
+from __future__ import annotations  # keeps ``nn.Linear``, which the reference links
 
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """Compare the rows of new layers, and what a model with them returns, with those of the old."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

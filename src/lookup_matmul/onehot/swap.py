@@ -1,6 +1,6 @@
 """Replace each Embedding of a model by a OneHotLinear, and back."""
 
-from __future__ import annotations
+from __future__ import annotations  # keeps ``nn.Module``, which the reference links
 
 from collections.abc import Iterable
 from typing import Any
