@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import torch
 
@@ -21,14 +21,8 @@ OPTIONS: tuple[Search, ...] = (
     options.out_of_range_ids, options.row_width, options.dtype, options.autocast,
     options.output_options, options.bias, options.padding_row, options.max_norm,
 )  # fmt: skip
-
-
-class Proposal(NamedTuple):
-    """An arrangement of the tables, the case that has it, and remedies that it may need."""
-
-    arrangement: list[Remedy]
-    case: Case
-    remedies: list[Remedy]
+# An arrangement of the tables, the case that has it, and remedies that it may need.
+Proposal: TypeAlias = tuple[list[Remedy], Case, list[Remedy]]
 
 
 def compare(
@@ -156,7 +150,7 @@ def _drop_unneeded(
 
 
 def _propose_for_gradients(case: Case) -> Iterator[Proposal]:
-    yield Proposal([], case, _find_remedies(case, [options.gradient_options]))
+    yield [], case, _find_remedies(case, [options.gradient_options])
 
 
 def _propose(case: Case) -> Iterator[Proposal]:
@@ -166,13 +160,13 @@ def _propose(case: Case) -> Iterator[Proposal]:
         if len({side.whole.shape[1] for side in arranged.with_table}) == 1:
             arrangements.append((arrangement, arranged))
             find = _find_for_function if case.callables else _find_for_tables
-            yield from (Proposal(arrangement, arranged, remedies) for remedies in find(arranged))
+            yield from ((arrangement, arranged, remedies) for remedies in find(arranged))
     # Copied weights would hide an order, so tables that have one are arranged first.
     arrangements.sort(key=lambda pair: pair[1].b.order is None)
     for arrangement, arranged in arrangements if not case.callables else ():
         for searches in (OPTIONS, (*OPTIONS, numbers.special_numbers)):
             for copy in (partial(tables.copy_table, target) for target in ("b", "a")):
-                yield Proposal(arrangement, arranged, _find_remedies(arranged, [*searches, copy]))
+                yield arrangement, arranged, _find_remedies(arranged, [*searches, copy])
 
 
 def _find_for_tables(case: Case) -> Iterator[list[Remedy]]:
