@@ -102,7 +102,10 @@ def _questions(table: torch.Tensor) -> Iterator[tuple[str, torch.Tensor]]:
 
 def _answer(lookup: Callable[[torch.Tensor], Any], ids: torch.Tensor, table: torch.Tensor) -> str:
     try:
-        rows = _to_tensor(lookup(ids.clone()))
+        rows = lookup(ids.clone())
+        if not isinstance(rows, torch.Tensor):
+            rows = torch.from_numpy(np.array(rows))  # a copy, since some arrays are read-only
+        rows = rows.cpu()
     except Exception as error:
         return describe_error(error)
     shape = (*ids.shape, table.shape[1])
@@ -122,12 +125,6 @@ def _answer(lookup: Callable[[torch.Tensor], Any], ids: torch.Tensor, table: tor
     if description == "other numbers":
         description += f", off by up to {difference(rows[first], expected[first]).max():.3g}"
     return f"{DIFFERENT}: id {int(ids[first])} has {description}{dtype}"
-
-
-def _to_tensor(output: Any) -> torch.Tensor:
-    if isinstance(output, torch.Tensor):
-        return output.cpu()
-    return torch.from_numpy(np.array(output))  # a copy, since some arrays are read-only
 
 
 def _describe_row(row: torch.Tensor, table: torch.Tensor) -> str:
