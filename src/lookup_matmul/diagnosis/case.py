@@ -60,13 +60,6 @@ class Side:
         """Return rows of the whole table, in the order that a remedy gave it."""
         return self.whole[rows if self.order is None else self.order[rows]]
 
-    def read(self, rows: torch.Tensor, count: int) -> dict[str, torch.Tensor]:
-        """Return a table of ``count`` rows, zero except for copies of these, and their numbers."""
-        sources = rows[rows < len(self.whole)]
-        table = self.whole.new_zeros(count, self.whole.shape[1])
-        table[: len(sources)] = self.take(sources)
-        return {"table": table, "rows": rows}
-
     def locate(self, ids: torch.Tensor) -> torch.Tensor:
         """Return where the rows of these ids are in ``table``."""
         return torch.searchsorted(self.rows, ids)
@@ -189,7 +182,10 @@ class Case:
         rows = torch.unique(torch.cat(numbers))
         case = self
         for side in sides:
-            case = case.change(side.name, **side.read(rows, min(len(rows) + 1, size)))
+            sources = rows[rows < len(side.whole)]
+            table = side.whole.new_zeros(min(len(rows) + 1, size), side.whole.shape[1])
+            table[: len(sources)] = side.take(sources)
+            case = case.change(side.name, table=table, rows=rows)
         return case
 
     def select(self, mask: torch.Tensor) -> Case:
