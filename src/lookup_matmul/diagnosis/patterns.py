@@ -62,12 +62,13 @@ def note_pattern(case: Case) -> Iterator[str]:
     order[a.sum(0).argsort()] = b.sum(0).argsort()
     suspects, differing = _list_shared_ids(case, outputs)
     listing = f"the id {' or '.join(map(str, suspects[:3]))}"
-    length = case.shape[-1] if len(a) == math.prod(case.shape) else 1  # of a sequence
+    length = case.shape[-1] if len(a) == math.prod(case.shape) else 1
+    sequences = gap.reshape(-1, length, gap.shape[1])
     if shift := _find_shift(case, a, b):
         yield shift
     elif ((gap - gap[0]).abs() <= error + error[0]).all():
         yield "b minus a is the same in each row, as where a bias is added"
-    elif len(a) > length and _repeats(gap, length, float(error.max())):
+    elif len(sequences) > 1 and ((sequences - sequences[0]).abs() <= error.max()).all():
         yield "b minus a is the same at each place of a sequence, as where positions are added"
     elif ((b - factor * a).abs() <= error).all():
         yield f"b is {format_factor(factor, eps)} times a"
@@ -83,12 +84,6 @@ def note_pattern(case: Case) -> Iterator[str]:
         yield f"each row of b is nearly a multiple of that of a, by {limits}, as of rounded codes"
     elif suspects and case.width is None and len(a) < len(case.bags.ids):
         yield f"each row holds {listing}, which one side may leave out"
-
-
-def _repeats(rows: torch.Tensor, length: int, error: float) -> bool:
-    """Return whether all sequences have the rows of the first."""
-    sequences = rows.reshape(-1, length, rows.shape[1])
-    return bool(((sequences - sequences[0]).abs() <= error).all())
 
 
 def _find_shift(case: Case, a: torch.Tensor, b: torch.Tensor) -> str:
