@@ -1,7 +1,6 @@
 """Embedding lookup and one-hot matrix product: the same computation, side by side.
 
-Import :mod:`lookup_matmul.costs`, :mod:`lookup_matmul.sharded` and :mod:`lookup_matmul.figures` by
-their full names.
+Import ``lookup_matmul.costs``, ``.figures`` and ``.sharded`` by their full names.
 """
 
 from importlib import import_module

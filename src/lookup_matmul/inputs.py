@@ -32,9 +32,8 @@ def check_ids(ids: torch.Tensor, vocab_size: int) -> None:
 def check_inputs(ids: torch.Tensor, weight: torch.Tensor) -> None:
     """Raise unless ``ids`` can be looked up in ``weight``; forms do so unless ``check=False``.
 
-    Raise the errors of :func:`check_ids`; TypeError unless ``weight`` is a tensor of a floating
-    dtype; and ValueError if it is sparse, on ``meta`` or not of shape (vocabulary size, embedding
-    dimension).
+    Raise the errors of :func:`check_ids`; TypeError unless ``weight`` is a floating tensor; and
+    ValueError if it is sparse, on ``meta`` or not of shape (vocabulary size, embedding dimension).
 
     >>> check_inputs(torch.tensor([2, 3, 1]), torch.zeros(4, 5))
     """

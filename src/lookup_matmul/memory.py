@@ -43,8 +43,7 @@ def peak_bytes(call: Call, device: str = "cpu") -> int:
     On ``"cpu"`` these are allocations of torch in this thread, an upper bound if the call releases
     older memory; on ``"cuda"`` it is :func:`torch.cuda.max_memory_allocated`. Raise ValueError for
     another or a missing device, and RuntimeError if this thread is being profiled. On ``"cpu"``
-    warn if the call starts threads, or if Python and NumPy take a hundred times as much, and over
-    1 MiB.
+    warn as :func:`allocated_bytes` does.
 
     >>> peak_bytes(lambda: torch.zeros(10, 10))
     400

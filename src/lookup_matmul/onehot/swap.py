@@ -45,12 +45,11 @@ def swap_embeddings(
     If a layer is refused, the model does not change. Raise TypeError for a name of another module,
     and with ``names=None`` for an ``EmbeddingBag``; for a subclass or a ``forward`` of its own; for
     a table that is a ``DTensor`` or not float16, bfloat16, float32 or float64; and inside
-    ``DistributedDataParallel`` or FSDP; ``ddp.module`` alone does not show that it is inside; and
-    inside a module that reads options of the Embedding, or is an adapter of PEFT. Raise ValueError
-    if there is nothing to swap; if a layer uses ``max_norm``, ``scale_grad_by_freq`` or ``sparse``,
-    holds more than its table, or has hooks on its state dict; if its weight is computed from
-    others, has no columns, is on ``meta``, shares memory with another tensor, or has hooks; and if
-    the product differs.
+    ``DistributedDataParallel`` or FSDP (``ddp.module`` alone does not show it), an adapter of PEFT,
+    or a module that reads options of the Embedding. Raise ValueError if there is nothing to swap;
+    if a layer uses ``max_norm``, ``scale_grad_by_freq`` or ``sparse``, holds more than its table,
+    or has hooks on its state dict; if its weight is computed from others, has no columns, is on
+    ``meta``, shares memory with another tensor, or has hooks; and if the product differs.
 
     >>> model = torch.nn.Sequential(torch.nn.Embedding(4, 5), torch.nn.Linear(5, 2))
     >>> swap_embeddings(model), list(model.state_dict())
