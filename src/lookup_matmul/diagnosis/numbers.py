@@ -12,7 +12,7 @@ from lookup_matmul.diagnosis.report import format_rows
 from lookup_matmul.equality import view_bits
 
 RANK_SAMPLE = 128  # so many rows and columns show ranks up to 32
-# What such numbers do, and what to do.
+# The cause, what such numbers do, and what to do.
 NOT_FINITE = (
     "NaN or infinity",
     "NaN or infinity, and zero times these is NaN in a product",
@@ -35,30 +35,25 @@ def special_numbers(case: Case) -> Iterator[Remedy]:
     if case.products or case.callables:  # two lookups copy such numbers
         masks = [~table.isfinite() for table in tables]
         # Where one table is not finite, the number of the other has nothing to agree with.
-        yield from _zero_numbers(case, masks, [masks[0] | masks[-1] for _ in masks], *NOT_FINITE)
+        yield from _zero_numbers(case, masks, [masks[0] | masks[-1] for _ in masks], NOT_FINITE)
         masks = [_is_subnormal(table) for table in tables]
-        yield from _zero_numbers(case, masks, masks, *SUBNORMAL)
+        yield from _zero_numbers(case, masks, masks, SUBNORMAL)
     masks = [(table == 0) & table.signbit() for table in tables]
-    yield from _zero_numbers(case, masks, masks, *NEGATIVE_ZERO)
+    yield from _zero_numbers(case, masks, masks, NEGATIVE_ZERO)
 
 
 def _zero_numbers(
-    case: Case,
-    masks: list[torch.Tensor],
-    targets: list[torch.Tensor],
-    cause: str,
-    description: str,
-    advice: str,
+    case: Case, masks: list[torch.Tensor], targets: list[torch.Tensor], texts: tuple[str, str, str]
 ) -> Iterator[Remedy]:
     """Propose to write zeros at the targets, if a mask is true anywhere."""
+    cause, description, advice = texts
     sides = zip(case.with_table, masks, strict=True)
     rows = {side.label: side.list_rows(mask) for side, mask in sides if mask.any()}
     if rows:
         places = " and ".join(f"{format_rows(numbers)} of {name}" for name, numbers in rows.items())
         verb = "holds" if sum(map(len, rows.values())) == 1 else "hold"
-        yield Remedy(
-            cause, advice, f"{places} {verb} {description}", methodcaller("write_zeros", targets)
-        )
+        evidence = f"{places} {verb} {description}"
+        yield Remedy(cause, advice, evidence, methodcaller("write_zeros", targets))
 
 
 def _is_subnormal(table: torch.Tensor) -> torch.Tensor:
