@@ -15,6 +15,7 @@ from typing import Any
 import disturb  # type: ignore[import-not-found]  # noqa: F401
 import ipykernel.debugger  # noqa: F401  # which each kernel imports
 import matplotlib.backends.backend_svg
+import matplotlib.figure
 import matplotlib.style  # noqa: F401
 import scipy.sparse.linalg  # noqa: F401
 import sitecustomize  # type: ignore[import-not-found]
