@@ -34,7 +34,8 @@ def execute_pages(app: Sphinx, _env: BuildEnvironment, docnames: list[str]) -> N
     if pages := [page for page in pages if page.needs_execution]:
         # An interrupt cancels the tasks, and each of them ends its kernel then.
         asyncio.run(_execute(app, pages))
-    if is_source_language(app.config) and not any(page.run.failed for page in pages):
+    is_waited_for = app.tags.has("multilingual") and is_source_language(app.config)
+    if is_waited_for and not any(page.run.failed for page in pages):
         print(EXECUTED, flush=True)
 
 
