@@ -129,8 +129,8 @@ def test_a_language_is_a_folder_of_catalogs_and_a_line_of_settings(tmp_path):
 
 def test_a_language_without_a_folder_is_refused():
     """The message names the setting."""
-    config = SimpleNamespace(language="fr", languages=LANGUAGES, html_baseurl="")
-    with pytest.raises(ConfigError, match=r"'fr', expected one of .*'zh_CN'"):
+    config = SimpleNamespace(language="xx", languages=LANGUAGES, html_baseurl="")
+    with pytest.raises(ConfigError, match=r"'xx', expected one of .*'zh_CN'"):
         set_base_address(None, config)
 
 

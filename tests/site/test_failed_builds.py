@@ -139,7 +139,12 @@ def test_every_build_names_each_mistake_in_one_line_until_it_is_fixed(copy):
     for name, reason in expected:
         matches = [text for text in lines if f"/{name}.md:" in text and reason in text]
         assert len(matches) == 1, (name, reason, lines)
-    assert len([line for line in lines if not line.startswith("    ")]) == len(expected)
+    assert not [
+        line
+        for line in lines
+        if not line.startswith("    ")
+        and not any(f"/{name}.md:" in line and reason in line for name, reason in expected)
+    ]
     for name in ("mistakes", "false", "below"):
         assert 'class="tick"' not in copy.html(name), "a check that failed or never ran has a tick"
     stamp = copy.stamp()

@@ -54,7 +54,9 @@ def compare_pair(pair, **options):
 
 def assert_causes(report, *names):
     """Assert that exactly these causes are named, and that their remedies suffice."""
-    assert {cause.name for cause in report.causes} == set(names), report
+    assert {cause.name for cause in report.causes} == set(names), (
+        f"expected {names}; if one hides another, name the pair in HIDDEN of planted.py: {report}"
+    )
     assert report.verdict not in (BITS, ROUNDING)
     assert report.agrees is (report.verdict == "equal in value")
     assert report.after.verdict in (BITS, ROUNDING), report
