@@ -45,6 +45,7 @@ def find_requirements(sources: Iterable[str]) -> Requirements:
     )
 
 
+@cache
 def is_drawing(source: str) -> bool:
     """Return whether a cell draws with a module of the site, so that its notebook has a picture."""
     return DRAWINGS in find_imports(source)
