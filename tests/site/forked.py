@@ -5,6 +5,7 @@ The answer is a line of JSON with its exit code, its standard output and its sta
 """
 
 import asyncio
+import gc
 import json
 import os
 import runpy
@@ -29,6 +30,7 @@ FOLDERS = sys.path[1:]  # of modules, without this file's
 
 def main():
     """Run one module after the other until standard input ends."""
+    gc.freeze()  # else a collection in a fork copies all pages of memory that it shares
     for line in sys.stdin:
         with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
             process = FORK.Process(target=run_module, args=(out, err, *json.loads(line)))
@@ -61,7 +63,7 @@ def become(streams, environment):
 
 
 @contextmanager
-def fork_server(environment):
+def fork_server(environment, _has_many_pages):
     """Run the server of kernels in a fork, and yield its streams."""
     ours, theirs = socket.socketpair()
     process = FORK.Process(target=run_server, args=(theirs, ours, environment))

@@ -59,7 +59,7 @@ async def _execute(app: Sphinx, pages: list[Page]) -> None:
         store_execution(page.notebook, str(page.path), app.config.nb_execution_cache_path, page.run)
         print(f"{elapsed_s:7.1f} s  {page.name}", flush=True)
 
-    with kernel.prepare_kernels() as kernels:
+    with kernel.prepare_kernels(len(pages)) as kernels:
         if len(concurrent) > 1:
             print(f"Running {len(concurrent)} pages, {MAX_KERNELS} at a time.", flush=True)
         async with asyncio.TaskGroup() as group:

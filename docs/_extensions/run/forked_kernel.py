@@ -58,10 +58,13 @@ class ForkedKernel(LocalProvisioner):
 
 
 @contextmanager
-def fork_server(environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def fork_server(
+    environment: dict[str, str], has_many_pages: bool
+) -> Iterator[subprocess.Popen[str]]:
     """Run the server with an environment; an interrupt from the keyboard does not reach it."""
+    options = ["--many-pages"] if has_many_pages else []
     with subprocess.Popen(
-        [sys.executable, str(SCRIPT)],
+        [sys.executable, str(SCRIPT), *options],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

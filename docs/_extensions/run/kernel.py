@@ -29,6 +29,7 @@ from _extensions.run.pages import FIGURES_FOLDER, observed_folders
 from _extensions.run.requirements import find_hidden_modules
 from _extensions.run.settings import FLAGS, QUIET, REPORT
 
+MANY_PAGES = 8  # several of these import the same large libraries
 START_S = 120  # a kernel imports torch, on a busy machine
 MAX_OUTPUT_CHARACTERS = 200_000  # of a cell; a large figure has 50,000
 OBSERVER_FOLDER = Path(__file__).with_name("observer")
@@ -42,7 +43,7 @@ class Kernels(NamedTuple):
 
 
 @contextmanager
-def prepare_kernels() -> Iterator[Kernels]:
+def prepare_kernels(page_count: int = 1) -> Iterator[Kernels]:
     """Yield an environment with an observer and a folder for profiles, and a server if it can fork.
 
     Only on Linux can a process with libraries be forked safely.
@@ -59,7 +60,8 @@ def prepare_kernels() -> Iterator[Kernels]:
             FOLDERS_VARIABLE: os.pathsep.join(map(str, observed_folders())),
         }
         environment = os.environ | QUIET | variables
-        with fork_server(environment) if sys.platform == "linux" else nullcontext() as server:
+        server_context = fork_server(environment, page_count >= MANY_PAGES)
+        with server_context if sys.platform == "linux" else nullcontext() as server:
             yield Kernels(environment, server)
 
 

@@ -20,8 +20,11 @@ import matplotlib.style  # noqa: F401
 import scipy.sparse.linalg  # noqa: F401
 import sitecustomize  # type: ignore[import-not-found]
 import torch._dynamo  # which the first optimizer imports
-import torch._inductor.compile_fx  # noqa: F401  # which torch.compile imports
 from ipykernel.kernelapp import IPKernelApp
+
+if "--many-pages" in sys.argv:  # a single page may need neither
+    import sklearn.feature_extraction.text  # type: ignore  # noqa: F401
+    import torch._inductor.compile_fx  # noqa: F401  # which torch.compile imports
 
 
 def main() -> None:
