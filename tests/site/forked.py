@@ -70,6 +70,7 @@ def fork_server(environment, _has_many_pages):
     process.start()
     theirs.close()
     with ours, ours.makefile("w") as stdin, ours.makefile() as stdout:
+        stdout.readline()
         yield SimpleNamespace(stdin=stdin, stdout=stdout)
 
 

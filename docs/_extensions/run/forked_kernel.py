@@ -72,6 +72,8 @@ def fork_server(
         text=True,
         start_new_session=True,
     ) as process:
+        # A kernel binds ports that were free when it was asked for, so no kernel waits for imports.
+        process.stdout.readline()  # type: ignore[union-attr]
         try:
             yield process
         finally:

@@ -1,7 +1,8 @@
 """Fork kernels from a process with torch, SciPy and Matplotlib, which most pages import.
 
-Each line of standard input is JSON with the arguments, the environment and the folder of a kernel;
-the answer is a line with the number of its process. ``forked_kernel.py`` asks.
+Its first line of output says that it can fork. Each line of standard input is JSON with the
+arguments, the environment and the folder of a kernel; the answer is a line with the number of its
+process. ``forked_kernel.py`` asks.
 """
 
 import gc
@@ -31,6 +32,7 @@ def main() -> None:
     """Fork a kernel for each line until standard input ends."""
     signal.signal(signal.SIGCHLD, reap)
     gc.freeze()  # else a collection in a kernel copies all pages of memory that it shares
+    print("ready", flush=True)
     for line in sys.stdin:
         pid = os.fork()
         if not pid:
